@@ -1,0 +1,151 @@
+#include "base/config/active_keys.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/config/utf8.hpp"
+#include "base/suggest.hpp"
+
+namespace inferometer {
+namespace {
+
+const Key* find_key(const std::vector<Key>& keys, const std::string& name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+/// The word in force for a choice key, given or by default; nothing when absent. It may be a wrong word.
+std::optional<std::string> word_of(const Key& selector, const ConfigNode& node) {
+  const ConfigNode* given = node.find(selector.name);
+  return given != nullptr ? std::optional(given->scalar) : selector.default_text;
+}
+
+std::string list_of(const std::vector<const Key*>& keys) {
+  std::string text;
+  for (const Key* key : keys) {
+    text += (text.empty() ? "" : ", ") + key->name;
+  }
+  return text;
+}
+
+/// The sections of `table` that have a key `name` of their own.
+std::vector<std::string> sections_with(const Table& table, const std::string& name) {
+  std::vector<std::string> sections;
+  for (const Key& key : table.keys()) {
+    if (key.table == nullptr) {
+      continue;
+    }
+    const auto& variants = key.table->variants();
+    const bool has_it = find_key(key.table->keys(), name) != nullptr ||
+                        std::any_of(variants.begin(), variants.end(), [&](const Table::Variant& each) {
+                          return find_key(each.keys, name) != nullptr;
+                        });
+    if (has_it) {
+      sections.push_back("\"" + key.name + "\"");
+    }
+  }
+  return sections;
+}
+
+}  // namespace
+
+ActiveKeys::ActiveKeys(const Table& table, const ConfigNode& node) : table_(table), node_(node) {
+  for (const Key& key : table.keys()) {
+    keys_.push_back(&key);
+  }
+  for (const Table::Variant& variant : table.variants()) {
+    states_.push_back(state_of(variant));
+    if (states_.back() == State::active) {
+      for (const Key& key : variant.keys) {
+        keys_.push_back(&key);
+      }
+    }
+  }
+}
+
+ActiveKeys::State ActiveKeys::state_of(const Table::Variant& variant) const {
+  if (variant.word.empty()) {
+    return node_.find(variant.selector) != nullptr ? State::active : State::inactive;
+  }
+  const Key& selector = *find_key(table_.keys(), variant.selector);
+  const std::optional<std::string> word = word_of(selector, node_);
+  if (!word) {
+    return selector.is_required ? State::undecided : State::inactive;
+  }
+  if (std::find(selector.words.begin(), selector.words.end(), *word) == selector.words.end()) {
+    return State::undecided;
+  }
+  return *word == variant.word ? State::active : State::inactive;
+}
+
+std::string ActiveKeys::unknown_key_fault(const std::string& name, const std::string& path) const {
+  const auto is_named = [&](const Key* key) { return key->name == name; };
+  if (std::any_of(keys_.begin(), keys_.end(), is_named)) {
+    return "";
+  }
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i] == State::undecided && find_key(table_.variants()[i].keys, name) != nullptr) {
+      return "";
+    }
+  }
+  const std::string other_variant = other_variant_fault(name, path);
+  if (!other_variant.empty()) {
+    return other_variant;
+  }
+  const std::string start = fmt::format("unknown key \"{}{}\"", path.empty() ? "" : path + ".", shown(name));
+  std::vector<std::string> known;
+  for (const Key* key : keys_) {
+    known.push_back(key->name);
+  }
+  const std::string before_colon = name.substr(0, name.find(':'));
+  if (before_colon != name && std::find(known.begin(), known.end(), before_colon) != known.end()) {
+    return fmt::format("{}; write \"{}: …\" with a space after the colon", start, before_colon);
+  }
+  const std::vector<std::string> sections = sections_with(table_, name);
+  if (!sections.empty()) {
+    return start + "; it belongs under " + join_alternatives(sections);
+  }
+  for (const Table::Variant& variant : table_.variants()) {
+    for (const Key& key : variant.keys) {
+      known.push_back(key.name);
+    }
+  }
+  const std::string suggestion = did_you_mean(name, known);
+  return start + (suggestion.empty() ? "; allowed: " + list_of(keys_) : suggestion);
+}
+
+std::string ActiveKeys::other_variant_fault(const std::string& name, const std::string& path) const {
+  std::string selector;
+  std::vector<std::string> words;
+  for (const Table::Variant& variant : table_.variants()) {
+    const bool has_it = find_key(variant.keys, name) != nullptr;
+    if (has_it && (selector.empty() || variant.selector == selector)) {
+      selector = variant.selector;
+      words.push_back(variant.word);
+    }
+  }
+  if (selector.empty()) {
+    return "";
+  }
+  const std::string start = fmt::format("\"{}{}\" goes with", path.empty() ? "" : path + ".", name);
+  if (words.front().empty()) {
+    return fmt::format("{} the key {}, which is not given", start, selector);
+  }
+  const std::optional<std::string> word = word_of(*find_key(table_.keys(), selector), node_);
+  return fmt::format("{} {} {}, {}", start, selector, join_alternatives(words),
+                     word ? "not with " + *word : "and " + selector + " is not given");
+}
+
+ConfigNode default_node(const Key& key) {
+  if (key.is_list && key.default_text->starts_with('[')) {
+    return read_yaml_text(*key.default_text, "default of " + key.name);
+  }
+  ConfigNode node;
+  node.kind = ConfigNode::Kind::scalar;
+  node.scalar = *key.default_text;
+  return node;
+}
+
+}  // namespace inferometer

@@ -1,0 +1,178 @@
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/config/active_keys.hpp"
+#include "base/config/scalar_text.hpp"
+#include "base/config/table.hpp"
+#include "base/config/utf8.hpp"
+
+namespace inferometer {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  /// `where` is the place of the section: of its key, or the whole file.
+  Values section(const Table& table, const ConfigNode& node, const std::string& path, const Position& where);
+
+ private:
+  void report(const Position& where, const std::string& path, const std::string& fault) {
+    diagnostics_.add(where, path.empty() ? fault : path + ": " + fault);
+  }
+  void report_missing(const Key& key, const std::string& path, const Position& where);
+  void given_value(const Key& key, const ConfigNode& node, const std::string& path, Value& value);
+  void one_scalar(const Key& key, const ConfigNode& node, const std::string& path, Value& value);
+  void absent_value(const Key& key, const std::string& path, const Position& where, Values& values);
+
+  Diagnostics& diagnostics_;
+};
+
+std::string join_path(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
+
+/// `{policy: chunked_prefill}`: what a section looks like.
+std::string section_example(const Table& table) {
+  for (const Key& key : table.keys()) {
+    if (key.type != ValueType::section) {
+      return fmt::format("{{{}: {}}}", key.name, example_of(key));
+    }
+  }
+  return "{…}";
+}
+
+std::string not_a_map(const Table& table, const ConfigNode& node, const std::string& path) {
+  const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ": ";
+  const std::string example = fmt::format("write e.g. \"{}{}\"", prefix, section_example(table));
+  if (node.kind == ConfigNode::Kind::sequence) {
+    return "expected a map, found a list; " + example + ", without dashes";
+  }
+  const std::size_t colon = node.scalar.find(':');
+  if (!node.quoted && colon != std::string::npos && colon + 1 < node.scalar.size()) {
+    return fmt::format("expected a map, found \"{}\"; is a space missing after the colon?",
+                       shown(node.scalar));
+  }
+  return fmt::format("expected a map, found \"{}\"; {}", shown(node.scalar), example);
+}
+
+Values Reader::section(const Table& table, const ConfigNode& node, const std::string& path,
+                       const Position& where) {
+  Values values;
+  values.set_where(where);
+  if (node.kind != ConfigNode::Kind::map && node.kind != ConfigNode::Kind::null) {
+    report(node.where, path, not_a_map(table, node, path));
+    return values;
+  }
+  const ActiveKeys active(table, node);
+  for (const ConfigNode::Entry& entry : node.entries) {
+    const std::string fault = active.unknown_key_fault(entry.key, path);
+    if (!fault.empty()) {
+      diagnostics_.add(entry.where, fault);
+    }
+  }
+  for (const Key* key : active.keys()) {
+    if (key->is_required && node.find(key->name) == nullptr) {
+      report_missing(*key, path, where);
+    }
+  }
+  for (const Key* key : active.keys()) {
+    const ConfigNode* child = node.find(key->name);
+    if (child == nullptr) {
+      absent_value(*key, path, where, values);
+      continue;
+    }
+    Value value;
+    value.key = key->name;
+    value.type = key->type;
+    value.where = child->where;
+    value.given = true;
+    value.is_list = key->is_list;
+    given_value(*key, *child, join_path(path, key->name), value);
+    values.add(std::move(value));
+  }
+  return values;
+}
+
+void Reader::report_missing(const Key& key, const std::string& path, const Position& where) {
+  diagnostics_.add(where,
+                   fmt::format("missing key \"{}\" ({})", join_path(path, key.name), type_in_words(key)));
+}
+
+void Reader::given_value(const Key& key, const ConfigNode& node, const std::string& path, Value& value) {
+  if (key.type == ValueType::section) {
+    value.section = std::make_shared<const Values>(section(*key.table, node, path, node.where));
+    return;
+  }
+  if (!key.is_list || node.kind != ConfigNode::Kind::sequence) {
+    one_scalar(key, node, path, value);
+    return;
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    one_scalar(key, node.items[i], fmt::format("{}[{}]", path, i), value);
+  }
+}
+
+void Reader::one_scalar(const Key& key, const ConfigNode& node, const std::string& path, Value& value) {
+  if (node.kind == ConfigNode::Kind::null) {
+    report(node.where, path,
+           fmt::format("has no value; expected {}{}", type_in_words(key),
+                       key.is_required || key.is_list ? "" : ", or leave the key out"));
+    return;
+  }
+  if (node.kind != ConfigNode::Kind::scalar) {
+    report(node.where, path,
+           fmt::format("expected {}, found a {}", type_in_words(key),
+                       node.kind == ConfigNode::Kind::map ? "map" : "list"));
+    return;
+  }
+  if (key.type != ValueType::text && node.scalar != shown(node.scalar)) {
+    report(node.where, path,
+           fmt::format("expected {}, found \"{}\"", type_in_words(key), shown(node.scalar)));
+    return;
+  }
+  Parsed parsed = parse_scalar(key, node);
+  if (parsed.index() == 1) {
+    report(node.where, path, std::get<1>(parsed));
+    return;
+  }
+  const std::string fault = range_fault(key, std::get<0>(parsed));
+  if (!fault.empty()) {
+    report(node.where, path, fault);
+    return;
+  }
+  value.scalars.push_back(std::get<0>(std::move(parsed)));
+}
+
+void Reader::absent_value(const Key& key, const std::string& path, const Position& where, Values& values) {
+  if (key.is_required || !key.absent_doc.empty()) {
+    return;
+  }
+  Value value;
+  value.key = key.name;
+  value.type = key.type;
+  value.where = where;
+  value.is_list = key.is_list;
+  const std::string key_path = join_path(path, key.name);
+  if (key.type == ValueType::section) {
+    value.section = std::make_shared<const Values>(section(*key.table, ConfigNode(), key_path, where));
+  } else {
+    INFEROMETER_CHECK(key.default_text.has_value(),
+                      "the key " + key_path + " is neither required nor optional and has no default");
+    Diagnostics faults;
+    Reader(faults).given_value(key, default_node(key), key_path, value);
+    INFEROMETER_CHECK(faults.empty(), "a bad default: " + faults.found().front().message);
+  }
+  values.add(std::move(value));
+}
+
+}  // namespace
+
+Values parse(const Table& table, const ConfigNode& node, Diagnostics& diagnostics) {
+  const Position where = table.name().empty() ? Position{node.where.file, 0, 0} : node.where;
+  return Reader(diagnostics).section(table, node, table.name(), where);
+}
+
+}  // namespace inferometer

@@ -1,0 +1,39 @@
+#include "base/config/values_json.hpp"
+
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+namespace inferometer {
+
+nlohmann::ordered_json scalar_json(const Value::Scalar& scalar) {
+  return std::visit(
+      [&](const auto& value) -> nlohmann::ordered_json {
+        if constexpr (requires { value.count(); }) {
+          return to_text(scalar);
+        } else {
+          return value;
+        }
+      },
+      scalar);
+}
+
+nlohmann::ordered_json values_json(const Values& values) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const Value& value : values.all()) {
+    if (value.section != nullptr) {
+      object[value.key] = values_json(*value.section);
+    } else if (value.is_list) {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const Value::Scalar& scalar : value.scalars) {
+        list.push_back(scalar_json(scalar));
+      }
+      object[value.key] = std::move(list);
+    } else if (!value.scalars.empty()) {
+      object[value.key] = scalar_json(value.scalars.front());
+    }
+  }
+  return object;
+}
+
+}  // namespace inferometer

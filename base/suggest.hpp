@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inferometer {
+
+/// The candidate nearest to `word` by edit distance (insert, delete, change, swap of neighbours; case
+/// ignored), or "" when none is near enough (distance <= max(1, length / 3)). Of equals the one nearest with
+/// case counted, then the first. O(candidates * length^2).
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
+
+/// `; did you mean "x"?` or "" when nothing is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// `a, b or c`.
+std::string join_alternatives(const std::vector<std::string>& words);
+
+}  // namespace inferometer

@@ -1,0 +1,38 @@
+# What a user may choose at configure time, and the defaults that hold for the whole tree.
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# AUTO: used when found. ON: an error when absent. OFF: not looked for.
+foreach(part IN ITEMS CUDA SIMGRID MPI)
+  set(INFEROMETER_ENABLE_${part} AUTO CACHE STRING "Use ${part}: AUTO, ON or OFF")
+  set_property(CACHE INFEROMETER_ENABLE_${part} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT INFEROMETER_ENABLE_${part} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "INFEROMETER_ENABLE_${part} is \"${INFEROMETER_ENABLE_${part}}\"; allowed: AUTO, ON or OFF")
+  endif()
+endforeach()
+
+# A project that embeds this one with add_subdirectory wants the library, not our tests.
+option(INFEROMETER_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(INFEROMETER_ENABLE_BENCHMARKS "Build the benchmarks (Google Benchmark)" OFF)
+option(INFEROMETER_ENABLE_FUZZERS "Build the fuzz targets (clang with libFuzzer)" OFF)
+option(INFEROMETER_WARNINGS_AS_ERRORS "A warning in our code is an error" ${PROJECT_IS_TOP_LEVEL})
+set(INFEROMETER_SANITIZE "" CACHE STRING "Sanitizers for every target of ours, e.g. address,undefined")
+set(INFEROMETER_SHARED_DATA_DIR "${PROJECT_SOURCE_DIR}/../shared/data" CACHE PATH
+  "Measured data and traces for the tests that need them; they are skipped where the folder is absent")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+# GCC 12 warns at -O3 of array bounds that are kept, and nothing here runs faster for it.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,73 @@
+# How every target of the tree is made: one place for warnings, sanitizers and the installed package.
+
+# Everything a project that embeds us links to; each inferometer_library() adds itself.
+add_library(inferometer_all INTERFACE)
+set_target_properties(inferometer_all PROPERTIES EXPORT_NAME inferometer)
+add_library(inferometer::inferometer ALIAS inferometer_all)
+
+# inferometer_compile_options(TARGET): what holds for all code of ours.
+function(inferometer_compile_options target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    # Fused multiply-add rounds differently from machine to machine; results must not.
+    -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Both depend on what the optimiser inlined, and are mistaken about vectors that grow (GCC 13, 14) and about
+    # strings that are put together (GCC 12, optimised).
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow $<$<CONFIG:Release>:-Wno-restrict>)
+  endif()
+  if(INFEROMETER_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(INFEROMETER_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${INFEROMETER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  endif()
+endfunction()
+
+# inferometer_link_options(TARGET): the sanitizers' run-time libraries, for programs.
+function(inferometer_link_options target)
+  if(INFEROMETER_SANITIZE)
+    target_link_options(${target} PRIVATE -fsanitize=${INFEROMETER_SANITIZE})
+  endif()
+endfunction()
+
+# inferometer_library(NAME [PROGRAM_ONLY] SOURCES a.cpp ... [DEPENDS other ...] [PRIVATE_LIBRARIES lib ...])
+# One static library a folder: inferometer_<NAME>. DEPENDS are our own libraries, visible to users of this one.
+# PROGRAM_ONLY: code of the command line, which an embedding project does not get.
+function(inferometer_library name)
+  cmake_parse_arguments(ARG "PROGRAM_ONLY" "" "SOURCES;DEPENDS;PRIVATE_LIBRARIES" ${ARGN})
+  set(target inferometer_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(inferometer::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/inferometer>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  inferometer_compile_options(${target})
+  list(TRANSFORM ARG_DEPENDS PREPEND inferometer_)
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_LIBRARIES})
+  if(NOT ARG_PROGRAM_ONLY)
+    target_link_libraries(inferometer_all INTERFACE ${target})
+    set_property(GLOBAL APPEND PROPERTY INFEROMETER_INSTALLED_LIBRARIES ${target})
+  endif()
+endfunction()
+
+# inferometer_program(TARGET SOURCES a.cpp ... [DEPENDS base ...] [LIBRARIES lib ...]): an executable of ours.
+function(inferometer_program target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  inferometer_compile_options(${target})
+  inferometer_link_options(${target})
+  list(TRANSFORM ARG_DEPENDS PREPEND inferometer_)
+  target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} ${ARG_LIBRARIES})
+endfunction()
+
+# inferometer_benchmark(NAME SOURCES a.cpp ... [DEPENDS base ...]): a Google Benchmark program, bench_<NAME>.
+function(inferometer_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  inferometer_program(bench_${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS}
+    LIBRARIES benchmark::benchmark benchmark::benchmark_main)
+endfunction()

@@ -1,0 +1,127 @@
+#include "costmodel/attention_prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace inferometer {
+namespace {
+
+/// The model without a window: what one more key costs is asked of it.
+ModelSpec unwindowed(ModelSpec model) {
+  model.sliding_window.reset();
+  return model;
+}
+
+double seconds(Flops work, FlopsPerSecond rate) {
+  return work.count() / rate.count();
+}
+double seconds(Bytes work, BytesPerSecond rate) {
+  return static_cast<double>(work.count()) / rate.count();
+}
+
+std::int64_t whole_picoseconds(double duration_s) {
+  return duration_from_seconds(duration_s).count();
+}
+
+}  // namespace
+
+PriceRate::PriceRate(double seconds_per_unit)
+    : scaled_(static_cast<std::int64_t>(
+          std::ceil(std::ldexp(seconds_per_unit * kPicosecondsPerSecond, kShift)))) {
+}
+
+DecodeAttentionPrice::DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
+                                           const Roofline& roofline) {
+  const Roofs roofs = roofline.roofs(OperatorFamily::decode_attention);
+  const Operator sequence = decode_attention(model, tensor_parallel, 1, 0, false);
+  const Operator context_token = decode_attention(model, tensor_parallel, 0, 1, false);
+  const auto layers = static_cast<double>(model.layers);
+  start_up_ = roofs.start_up * model.layers;
+  start_up_per_sequence_ = roofline.decode_per_sequence_head() * (sequence.sequence_heads * model.layers);
+  compute_ = {whole_picoseconds(layers * seconds(sequence.flops, roofs.compute)),
+              whole_picoseconds(layers * seconds(context_token.flops, roofs.compute))};
+  bandwidth_ = {whole_picoseconds(layers * seconds(sequence.hbm_bytes, roofs.bandwidth)),
+                whole_picoseconds(layers * seconds(context_token.hbm_bytes, roofs.bandwidth))};
+}
+
+void DecodeAttentionPrice::add(std::int64_t decodes, std::int64_t context, bool beside_prefill,
+                               StepCost& cost) const {
+  cost.latency += start_up_per_sequence_ * decodes;
+  if (!beside_prefill) {
+    cost.latency += start_up_;
+  }
+  const std::int64_t compute = compute_.at(decodes, context);
+  const std::int64_t bandwidth = bandwidth_.at(decodes, context);
+  if (compute >= bandwidth) {
+    cost.compute += Duration(compute);
+  } else {
+    cost.bandwidth += Duration(bandwidth);
+  }
+}
+
+DecodeAttentionPrice::Slope DecodeAttentionPrice::slope(std::int64_t decodes, std::int64_t context) const {
+  const std::int64_t lead = compute_.at(decodes, context) - bandwidth_.at(decodes, context);
+  const std::int64_t gain = compute_.per_context_token_ps - bandwidth_.per_context_token_ps;
+  if (lead >= 0) {
+    const std::int64_t limit = gain >= 0 ? DecodeLine::kNoLimit : context + lead / -gain;
+    return {{.compute = Duration(compute_.per_context_token_ps)}, limit};
+  }
+  // The memory roof counts while it is strictly the higher one.
+  const std::int64_t limit = gain <= 0 ? DecodeLine::kNoLimit : context + (-lead - 1) / gain;
+  return {{.bandwidth = Duration(bandwidth_.per_context_token_ps)}, limit};
+}
+
+PrefillAttentionPrice::PrefillAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
+                                             const Roofline& roofline) {
+  const Roofs roofs = roofline.roofs(OperatorFamily::prefill_attention);
+  const ModelSpec plain = unwindowed(model);
+  const ChunkShape first_token{1, 0};
+  const ChunkShape second_token{1, 1};
+  const Operator one_key = prefill_attention(plain, tensor_parallel, {&first_token, 1});
+  const Operator two_keys = prefill_attention(plain, tensor_parallel, {&second_token, 1});
+  const auto layers = static_cast<double>(model.layers);
+  start_up_ = roofs.start_up * model.layers;
+  window_ = model.sliding_window.value_or(kUnlimited);
+  overhang_tokens_ = static_cast<std::int64_t>(2 * roofline.overhang_keys()) + 1;
+  const double pair_seconds = layers * seconds(one_key.flops, roofs.compute);
+  per_pair_ = PriceRate(pair_seconds);
+  per_half_pair_ = PriceRate(pair_seconds / 2);
+  per_new_token_ = PriceRate(layers * seconds(one_key.hbm_bytes, roofs.bandwidth));
+  per_key_ps_ = whole_picoseconds(layers * seconds(two_keys.hbm_bytes - one_key.hbm_bytes, roofs.bandwidth));
+}
+
+/// q past + q (q + T0) / 2 pairs; a window takes off those beyond it, which grow by one with each new token.
+std::int64_t PrefillAttentionPrice::compute_ps(std::int64_t tokens, std::int64_t past) const {
+  const std::int64_t seen = std::min(past, window_ - 1);
+  std::int64_t price =
+      per_pair_.times(tokens) * seen + per_half_pair_.times(tokens * (tokens + overhang_tokens_));
+  const std::int64_t over = seen + tokens - window_;
+  if (over > 0) {
+    price -= per_half_pair_.at_most_times(over * (over + 1));
+  }
+  return price;
+}
+
+std::int64_t PrefillAttentionPrice::bandwidth_ps(std::int64_t tokens, std::int64_t past) const {
+  return per_new_token_.times(tokens) + per_key_ps_ * std::min(past, window_ - 1);
+}
+
+std::int64_t PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, StepCost& cost) const {
+  std::int64_t tokens = 0;
+  std::int64_t compute = 0;
+  std::int64_t bandwidth = 0;
+  for (const ChunkShape& chunk : chunks) {
+    tokens += chunk.tokens;
+    compute += compute_ps(chunk.tokens, chunk.past);
+    bandwidth += bandwidth_ps(chunk.tokens, chunk.past);
+  }
+  cost.latency += start_up_;
+  if (compute >= bandwidth) {
+    cost.compute += Duration(compute);
+  } else {
+    cost.bandwidth += Duration(bandwidth);
+  }
+  return tokens;
+}
+
+}  // namespace inferometer

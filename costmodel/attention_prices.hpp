@@ -1,0 +1,90 @@
+#pragma once
+
+// Attention of a step in whole picoseconds for the whole model, with coefficients quantised once, so that
+// prices are exactly affine: in the context for decodes, in the past for a chunk of constant size. Who uses
+// it: the step pricer.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "base/units.hpp"
+#include "costmodel/model_spec.hpp"
+#include "costmodel/roofline.hpp"
+#include "costmodel/step_pricer.hpp"
+#include "costmodel/step_shape.hpp"
+
+namespace inferometer {
+
+/// Picoseconds for each unit of work, as an integer times 2^-20. Rounded up, and so is every product.
+class PriceRate {
+ public:
+  PriceRate() = default;
+  explicit PriceRate(double seconds_per_unit);
+
+  [[nodiscard]] std::int64_t times(std::int64_t units) const {
+    return static_cast<std::int64_t>((static_cast<Wide>(units) * scaled_ + kRoundUp) >> kShift);
+  }
+  /// Rounded down: for what is taken off a price.
+  [[nodiscard]] std::int64_t at_most_times(std::int64_t units) const {
+    return static_cast<std::int64_t>((static_cast<Wide>(units) * scaled_) >> kShift);
+  }
+
+ private:
+  __extension__ using Wide = __int128;  // products of two 64-bit integers
+
+  static constexpr int kShift = 20;
+  static constexpr std::int64_t kRoundUp = (std::int64_t{1} << kShift) - 1;
+  std::int64_t scaled_ = 0;
+};
+
+/// Decode attention: start-up plus the higher of two straight lines in the context.
+class DecodeAttentionPrice {
+ public:
+  DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
+
+  /// `beside_prefill`: the launch is paid by the chunks of the same step.
+  void add(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const;
+
+  /// Change of the price for each context token while the same roof stays the higher one, and the largest
+  /// context for which it does.
+  struct Slope {
+    StepCost per_context_token;
+    std::int64_t context_limit;
+  };
+  [[nodiscard]] Slope slope(std::int64_t decodes, std::int64_t context) const;
+
+ private:
+  struct Line {
+    std::int64_t per_sequence_ps = 0;
+    std::int64_t per_context_token_ps = 0;
+    [[nodiscard]] std::int64_t at(std::int64_t decodes, std::int64_t context) const {
+      return per_sequence_ps * decodes + per_context_token_ps * context;
+    }
+  };
+  Duration start_up_, start_up_per_sequence_;
+  Line compute_, bandwidth_;
+};
+
+/// Prefill attention: start-up plus the higher of two sums over the chunks.
+class PrefillAttentionPrice {
+ public:
+  PrefillAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
+
+  /// Returns the number of tokens in the chunks. Precondition: at least one chunk.
+  std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost) const;
+
+ private:
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
+
+  [[nodiscard]] std::int64_t compute_ps(std::int64_t tokens, std::int64_t past) const;
+  [[nodiscard]] std::int64_t bandwidth_ps(std::int64_t tokens, std::int64_t past) const;
+
+  Duration start_up_;
+  std::int64_t window_ = kUnlimited;
+  std::int64_t overhang_tokens_ = 1;  // T0
+  PriceRate per_pair_, per_half_pair_, per_new_token_;
+  std::int64_t per_key_ps_ = 0;
+};
+
+}  // namespace inferometer

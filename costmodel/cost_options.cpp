@@ -1,0 +1,105 @@
+#include "costmodel/cost_options.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+namespace {
+
+void add_share(Table& table, const std::string& name, const std::string& sentence) {
+  table.add(name, ValueType::number, sentence)
+      .optional("the figure of the GPU's profile")
+      .range("", "1")
+      .above("0");
+}
+
+std::optional<double> share_from(const Values& values, const std::string& name) {
+  return values.has(name) ? std::optional<double>(values.number(name)) : std::nullopt;
+}
+
+void replace(double& figure, const std::optional<double>& by) {
+  figure = by.value_or(figure);
+}
+
+}  // namespace
+
+std::string_view to_string(CostLevel level) {
+  switch (level) {
+    case CostLevel::datasheet:
+      return "datasheet";
+    case CostLevel::roofline:
+      return "roofline";
+  }
+  check_failed("level", __FILE__, __LINE__, "unknown cost level");
+}
+
+// Host defaults: the low end of what is commonly reported for vLLM V1 without asynchronous scheduling, 0.5
+// to 1.5 ms a step and about 5 us a sequence (as of 2026-11; no measurement stands behind them, so a user who
+// has one should say it).
+Table cost_model_table() {
+  Table table("cost_model", "How the time of an engine step is found.");
+  table
+      .add_choice(
+          "level", {"datasheet", "roofline"},
+          "datasheet: the larger of the compute and memory roofs; roofline: with fitted efficiencies and "
+          "kernel start-up.")
+      .by_default("roofline");
+  table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step.")
+      .by_default("500 us")
+      .range("0 s", "1 s");
+  table.add("host_per_sequence", ValueType::duration, "More host time for each sequence of the step.")
+      .by_default("5 us")
+      .range("0 s", "100 ms");
+  table
+      .add("host_overlap", ValueType::flag,
+           "true: the host prepares the next step meanwhile, and a step takes the longer of the two; false: "
+           "the GPU "
+           "waits for the host.")
+      .by_default("false");
+  table
+      .add("cuda_graphs", ValueType::flag,
+           "true: a decode-only step is priced for the batch padded up to the next captured size (1, 2, 4, "
+           "8..248 by "
+           "8, 256..512 by 16, at most twice max_num_seqs); false: for the batch itself (gaps between "
+           "kernels launched one by one are then to "
+           "be put into host_fixed).")
+      .by_default("true");
+  add_share(table, "gemm_compute_efficiency", "Share of the compute peak that matrix products reach.");
+  add_share(table, "gemm_bandwidth_efficiency", "Share of the memory bandwidth that matrix products reach.");
+  add_share(table, "attention_compute_efficiency", "Share of the compute peak that attention reaches.");
+  add_share(table, "attention_bandwidth_efficiency", "Share of the memory bandwidth that attention reaches.");
+  add_share(table, "link_efficiency", "Share of the link bandwidth that collectives reach.");
+  return table;
+}
+
+CostOptions cost_options_from(const Values& values) {
+  CostOptions options;
+  options.level = values.text("level") == "datasheet" ? CostLevel::datasheet : CostLevel::roofline;
+  options.host_fixed = values.duration("host_fixed");
+  options.host_per_sequence = values.duration("host_per_sequence");
+  options.host_overlap = values.flag("host_overlap");
+  options.cuda_graphs = values.flag("cuda_graphs");
+  options.gemm_compute_efficiency = share_from(values, "gemm_compute_efficiency");
+  options.gemm_bandwidth_efficiency = share_from(values, "gemm_bandwidth_efficiency");
+  options.attention_compute_efficiency = share_from(values, "attention_compute_efficiency");
+  options.attention_bandwidth_efficiency = share_from(values, "attention_bandwidth_efficiency");
+  options.link_efficiency = share_from(values, "link_efficiency");
+  return options;
+}
+
+Profile overridden(Profile profile, const CostOptions& options) {
+  replace(profile.gemm.compute_efficiency, options.gemm_compute_efficiency);
+  replace(profile.gemm.bandwidth_efficiency, options.gemm_bandwidth_efficiency);
+  for (KernelEfficiency* attention : {&profile.prefill_attention, &profile.decode_attention}) {
+    replace(attention->compute_efficiency, options.attention_compute_efficiency);
+    replace(attention->bandwidth_efficiency, options.attention_bandwidth_efficiency);
+  }
+  for (LinkEfficiency& link : profile.all_reduce) {
+    replace(link.link_efficiency, options.link_efficiency);
+  }
+  return profile;
+}
+
+}  // namespace inferometer

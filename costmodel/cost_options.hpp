@@ -1,0 +1,46 @@
+#pragma once
+
+// What a user may say about the cost model: the scenario's section `cost_model`.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/config/table.hpp"
+#include "base/config/values.hpp"
+#include "base/units.hpp"
+#include "hardware/profile.hpp"
+
+namespace inferometer {
+
+/// How closely an operator's time follows real kernels.
+enum class CostLevel {
+  datasheet,  ///< the larger of the two roofs of the datasheet; no start-up
+  roofline,   ///< roofs scaled by fitted efficiencies, plus start-up, by operator family
+};
+
+std::string_view to_string(CostLevel level);
+
+struct CostOptions {
+  CostLevel level = CostLevel::roofline;
+  Duration host_fixed = microseconds(500);       ///< scheduler and launch, each step
+  Duration host_per_sequence = microseconds(5);  ///< bookkeeping of each sequence of the step
+  bool host_overlap = false;  ///< false: the GPU waits for the host; true: a step takes the longer of the two
+  bool cuda_graphs = true;    ///< decode-only steps are padded up to the next captured batch size
+
+  /// Replace the profile's figures; in (0, 1].
+  std::optional<double> gemm_compute_efficiency, gemm_bandwidth_efficiency;
+  std::optional<double> attention_compute_efficiency, attention_bandwidth_efficiency;
+  std::optional<double> link_efficiency;
+};
+
+/// Keys of the section.
+Table cost_model_table();
+
+/// Precondition: `values` was parsed by cost_model_table().
+CostOptions cost_options_from(const Values& values);
+
+/// The profile with the user's figures in place of its own.
+Profile overridden(Profile profile, const CostOptions& options);
+
+}  // namespace inferometer

@@ -1,0 +1,210 @@
+#include "costmodel/hf_config.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "base/suggest.hpp"
+#include "costmodel/config_fields.hpp"
+#include "costmodel/sliding_window.hpp"
+
+namespace inferometer {
+namespace {
+
+// Limits far beyond any model, that keep every product of them inside 64 bits.
+constexpr std::int64_t kMaxLayers = 1'000;
+constexpr std::int64_t kMaxHidden = 1'000'000;
+constexpr std::int64_t kMaxHeads = 4'096;
+constexpr std::int64_t kMaxHeadDim = 4'096;
+constexpr std::int64_t kMaxFfn = 10'000'000;
+constexpr std::int64_t kMaxVocab = 10'000'000;
+constexpr std::int64_t kMaxPositions = 1'000'000'000;
+
+enum class Bias { none, by_key, on_qkv };
+
+/// What differs between the supported classes. Defaults are those of the configuration classes of
+/// transformers 4.5x.
+struct Architecture {
+  const char* name;
+  std::int64_t default_kv_heads;  ///< when num_key_value_heads is absent; 0: as many as query heads
+  std::int64_t default_head_dim;  ///< when head_dim is absent; 0: hidden_size / num_attention_heads
+  Bias bias;
+  bool qk_norm;
+  WindowRule window;
+};
+
+constexpr std::array<Architecture, 4> kArchitectures{{
+    {"LlamaForCausalLM", 0, 0, Bias::by_key, false, WindowRule::never},
+    {"MistralForCausalLM", 8, 0, Bias::none, false, WindowRule::on_every_layer},
+    {"Qwen2ForCausalLM", 32, 0, Bias::on_qkv, false, WindowRule::by_layer},
+    {"Qwen3ForCausalLM", 32, 128, Bias::by_key, true, WindowRule::by_layer},
+}};
+
+struct Refusal {
+  const char* key;
+  const char* reason;
+};
+
+constexpr Refusal kRefusals[] = {
+    {"num_local_experts", "mixture of experts is not priced yet"},
+    {"num_experts", "mixture of experts is not priced yet"},
+    {"n_routed_experts", "mixture of experts is not priced yet"},
+    {"moe_intermediate_size", "mixture of experts is not priced yet"},
+    {"kv_lora_rank", "multi-head latent attention is not priced yet"},
+    {"quantization_config", "quantised weights are not priced yet"},
+    {"compression_config", "quantised weights are not priced yet"},
+    {"text_config", "multimodal models are not priced; give the config.json of a text-only model"},
+    {"vision_config", "multimodal models are not priced; give the config.json of a text-only model"},
+    {"is_encoder_decoder", "encoder-decoder models are not priced; only decoder-only ones are"},
+    {"mlp_bias", "a bias in the feed-forward layers is not priced"},
+    {"sliding_window_pattern", "windows that differ between layers are not priced"},
+};
+
+void refuse_what_is_not_priced(ConfigFields& fields) {
+  for (const Refusal& refusal : kRefusals) {
+    if (fields.says_something(refusal.key)) {
+      fields.fail(refusal.key, fields.shown(refusal.key) + ": " + refusal.reason);
+    }
+  }
+  if (const auto activation = fields.text("hidden_act"); activation && *activation != "silu") {
+    fields.fail("hidden_act", fields.shown("hidden_act") + ": only the gated silu feed-forward is priced");
+  }
+}
+
+const Architecture* find_architecture(ConfigFields& fields) {
+  std::vector<std::string> names;
+  for (const Architecture& architecture : kArchitectures) {
+    names.emplace_back(architecture.name);
+  }
+  const std::string allowed = "priced are " + join_alternatives(names);
+  const nlohmann::json* list = fields.raw("architectures");
+  if (list == nullptr) {
+    fields.fail("architectures", "architectures is missing; " + allowed);
+    return nullptr;
+  }
+  if (!list->is_array() || list->size() != 1 || !list->front().is_string()) {
+    fields.fail("architectures",
+                fields.shown("architectures") + " is not a list of one class name; " + allowed);
+    return nullptr;
+  }
+  const auto& name = list->front().get_ref<const std::string&>();
+  for (const Architecture& architecture : kArchitectures) {
+    if (name == architecture.name) {
+      return &architecture;
+    }
+  }
+  const std::string shown = list->front().dump(-1, ' ', true).substr(0, 80);
+  fields.fail("architectures", "architecture " + shown + " is not supported" +
+                                   did_you_mean(name.substr(0, 80), names) + " (" + allowed + ")");
+  return nullptr;
+}
+
+/// Bytes of one parameter. "dtype" is the newer spelling of "torch_dtype".
+std::int64_t read_weight_bytes(ConfigFields& fields) {
+  const auto width = [&fields](const char* key) -> std::int64_t {
+    const auto type = fields.text(key);
+    if (!type || *type == "bfloat16" || *type == "float16") {
+      return 2;
+    }
+    if (*type == "float32") {
+      return 4;
+    }
+    fields.fail(key, fields.shown(key) + " is not priced; allowed are bfloat16, float16 or float32");
+    return 2;
+  };
+  const std::int64_t old_spelling = width("torch_dtype");
+  const std::int64_t new_spelling = width("dtype");
+  if (fields.says_something("torch_dtype") && fields.says_something("dtype") &&
+      old_spelling != new_spelling) {
+    fields.fail("dtype", fields.shown("dtype") + " contradicts " + fields.shown("torch_dtype"));
+  }
+  return fields.says_something("dtype") ? new_spelling : old_spelling;
+}
+
+void read_heads(ConfigFields& fields, const Architecture& architecture, ModelSpec& model) {
+  model.heads = fields.required_count("num_attention_heads", kMaxHeads);
+  const bool default_kv_heads = !fields.has("num_key_value_heads") && architecture.default_kv_heads != 0;
+  model.kv_heads = default_kv_heads ? architecture.default_kv_heads
+                                    : fields.count("num_key_value_heads", kMaxHeads).value_or(model.heads);
+  if (model.heads > 0 && (model.kv_heads == 0 || model.heads % model.kv_heads != 0)) {
+    fields.fail("num_key_value_heads", "num_attention_heads " + std::to_string(model.heads) +
+                                           " is not a multiple of num_key_value_heads " +
+                                           std::to_string(model.kv_heads));
+  }
+  const bool default_head_dim = !fields.has("head_dim") && architecture.default_head_dim != 0;
+  if (default_head_dim) {
+    model.head_dim = architecture.default_head_dim;
+  } else if (fields.has("head_dim") && !fields.raw("head_dim")->is_null()) {
+    model.head_dim = fields.required_count("head_dim", kMaxHeadDim);
+  } else if (model.heads > 0 && model.hidden > 0) {
+    if (model.hidden % model.heads != 0) {
+      fields.fail("hidden_size", "hidden_size " + std::to_string(model.hidden) +
+                                     " is not a multiple of num_attention_heads " +
+                                     std::to_string(model.heads) + "; such a model has to give head_dim");
+    }
+    model.head_dim = model.hidden / model.heads;
+  }
+}
+
+void read_bias(ConfigFields& fields, const Architecture& architecture, ModelSpec& model) {
+  const bool by_key = architecture.bias == Bias::by_key && fields.flag_or("attention_bias", false);
+  model.attention_bias = by_key || architecture.bias == Bias::on_qkv;
+  model.output_bias = by_key;
+}
+
+}  // namespace
+
+ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
+  const JsonObject object(text, file);
+  Diagnostics diagnostics;
+  ConfigFields fields(object, diagnostics);
+  refuse_what_is_not_priced(fields);
+  const Architecture* architecture = find_architecture(fields);
+  if (architecture == nullptr) {
+    // The keys of a class we do not know may mean anything: no further mistakes are made up from them.
+    diagnostics.throw_if_any();
+  }
+
+  ModelSpec model;
+  model.name = file;
+  model.architecture = architecture->name;
+  model.layers = fields.required_count("num_hidden_layers", kMaxLayers);
+  model.hidden = fields.required_count("hidden_size", kMaxHidden);
+  read_heads(fields, *architecture, model);
+  model.ffn = fields.required_count("intermediate_size", kMaxFfn);
+  model.vocab = fields.required_count("vocab_size", kMaxVocab);
+  model.max_positions = fields.required_count("max_position_embeddings", kMaxPositions);
+  model.tied_embeddings = fields.flag_or("tie_word_embeddings", false);
+  model.qk_norm = architecture->qk_norm;
+  read_bias(fields, *architecture, model);
+  model.sliding_window = read_sliding_window(fields, architecture->window, model.layers, kMaxPositions);
+  model.weight_bytes = read_weight_bytes(fields);
+  model.kv_bytes = model.weight_bytes;
+  diagnostics.throw_if_any();
+  return model;
+}
+
+ModelSpec read_hf_config_file(const std::string& path) {
+  std::error_code unreadable;
+  if (!std::filesystem::exists(path, unreadable)) {
+    throw ConfigError(Position{path}, "no such file");
+  }
+  if (!std::filesystem::is_regular_file(path, unreadable)) {
+    throw ConfigError(Position{path},
+                      "not a regular file; expected a config.json or a directory that has one");
+  }
+  if (std::filesystem::file_size(path, unreadable) > kMaxConfigBytes) {
+    throw ConfigError(Position{path}, "larger than " + std::to_string(kMaxConfigBytes >> 20) +
+                                          " MiB, which no config.json is");
+  }
+  std::ifstream input(path, std::ios::binary);
+  if (!input) {
+    throw ConfigError(Position{path}, "cannot be read");
+  }
+  const std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+  return parse_hf_config(text, path);
+}
+
+}  // namespace inferometer

@@ -1,0 +1,136 @@
+#include "costmodel/memory_footprint.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/error.hpp"
+#include "costmodel/operators.hpp"
+#include "hardware/profile.hpp"
+
+namespace inferometer {
+namespace {
+
+/// Upper bound of the counts in MemorySettings: keeps all products of them inside 64 bits.
+constexpr std::int64_t kMaxCount = 100'000'000;
+
+/// vLLM pads the rows of embedding and lm_head to this before it splits them (DEFAULT_VOCAB_PADDING_SIZE).
+constexpr std::int64_t kVocabPadding = 64;
+
+/// Live bytes of the forward pass per token, in units of 2 * hidden: aiconfigurator's table for dense models
+/// (ai-dynamo/aiconfigurator @095f58a5), by GPUs in the group; between its entries the one for fewer GPUs.
+double forward_coefficient(std::int64_t tensor_parallel) {
+  if (tensor_parallel >= 4) {
+    return 5.0;
+  }
+  return tensor_parallel >= 2 ? 6.5 : 11.0;
+}
+
+/// Least activation memory, same source.
+constexpr std::int64_t kLeastActivationBytes = 70LL << 20;
+
+/// Live bytes per logit while top-k/top-p sampling sorts: logits as 16 bit (2), as fp32 (4), sorted values
+/// (4) with 64-bit indices (8), probabilities (4) and their running sum (4). vLLM profiles its start-up with
+/// such a sampling of max_num_seqs rows. Two starts of Llama-3.1-70B that differ only in
+/// max_num_batched_tokens (8192 and 2048) agree: they differ by 228 MB, this formula by 244 MB, the forward
+/// pass alone by 503 MB.
+constexpr std::int64_t kSamplerBytesPerLogit = 26;
+
+void check_settings(const MemorySettings& settings) {
+  Diagnostics diagnostics;
+  const auto check_count = [&diagnostics](const char* name, std::int64_t value) {
+    if (value < 1 || value > kMaxCount) {
+      diagnostics.add(Position{},
+                      fmt::format("{} {} is not a whole number from 1 to {}", name, value, kMaxCount));
+    }
+  };
+  check_count("max_num_batched_tokens", settings.max_num_batched_tokens);
+  check_count("max_num_seqs", settings.max_num_seqs);
+  check_count("block_size", settings.block_size);
+  const double utilization = settings.gpu_memory_utilization;
+  if (!(utilization > 0.0 && utilization <= 1.0)) {
+    diagnostics.add(Position{},
+                    fmt::format("gpu_memory_utilization {} is not above 0 and at most 1", utilization));
+  }
+  diagnostics.throw_if_any();
+}
+
+}  // namespace
+
+Bytes MemoryFootprint::shortfall() const {
+  const Bytes first_block = kv_bytes_per_token * block_size;
+  return kv_cache < first_block ? first_block - kv_cache : Bytes(0);
+}
+
+std::int64_t MemoryFootprint::sequences_at(TokenCount context) const {
+  INFEROMETER_CHECK(context.count() >= 1, "a sequence has at least one token");
+  return blocks.count() / blocks_for(context, block_size).count();
+}
+
+Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel) {
+  const ModelShard part = shard(model, tensor_parallel);
+  const std::int64_t qkv_width = (part.heads + 2 * part.kv_heads) * model.head_dim;
+  std::int64_t layer = model.hidden * qkv_width + part.heads * model.head_dim * model.hidden +
+                       3 * model.hidden * part.ffn + 2 * model.hidden;
+  if (model.qk_norm) {
+    layer += 2 * model.head_dim;
+  }
+  if (model.attention_bias) {
+    layer += qkv_width;
+  }
+  if (model.output_bias) {
+    layer += model.hidden;
+  }
+  const std::int64_t padded_vocab = ceil_div(model.vocab, kVocabPadding) * kVocabPadding;
+  const std::int64_t rows = ceil_div(padded_vocab, tensor_parallel);
+  const std::int64_t embeddings = (model.tied_embeddings ? 1 : 2) * rows * model.hidden;
+  return Bytes((model.layers * layer + model.hidden + embeddings) * model.weight_bytes);
+}
+
+Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,
+                            const MemorySettings& settings) {
+  const double forward = 2.0 * static_cast<double>(settings.max_num_batched_tokens) *
+                         static_cast<double>(model.hidden) * forward_coefficient(tensor_parallel);
+  const std::int64_t rows = std::min(settings.max_num_seqs, settings.max_num_batched_tokens);
+  const std::int64_t sampler = rows * model.vocab * kSamplerBytesPerLogit;
+  return Bytes(std::max({static_cast<std::int64_t>(std::llround(forward)), sampler, kLeastActivationBytes}));
+}
+
+MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+                                 const MemorySettings& settings) {
+  check_settings(settings);
+  MemoryFootprint footprint;
+  footprint.tensor_parallel = tensor_parallel;
+  footprint.block_size = settings.block_size;
+  footprint.usable = gpu.hbm_usable;
+  footprint.budget = Bytes(static_cast<std::int64_t>(
+      std::floor(static_cast<double>(gpu.hbm_usable.count()) * settings.gpu_memory_utilization)));
+  footprint.weights = weight_bytes_per_gpu(model, tensor_parallel);
+  footprint.activations = peak_activation_bytes(model, tensor_parallel, settings);
+  footprint.other = kOtherBytes;
+  footprint.kv_cache = footprint.budget - footprint.weights - footprint.activations - footprint.other;
+  footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
+  const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
+  footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes);
+  return footprint;
+}
+
+std::optional<std::int64_t> smallest_fitting_tensor_parallel(const ModelSpec& model, const GpuSpec& gpu,
+                                                             const MemorySettings& settings,
+                                                             TokenCount sequence) {
+  for (std::int64_t degree = 1; degree <= kMaxTensorParallel; degree *= 2) {
+    try {
+      if (memory_footprint(model, gpu, degree, settings).sequences_at(sequence) > 0) {
+        return degree;
+      }
+    } catch (const ConfigError&) {
+      check_settings(
+          settings);  // bad settings are the caller's mistake; a degree that cannot split is just not one
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace inferometer

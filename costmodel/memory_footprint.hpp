@@ -1,0 +1,76 @@
+#pragma once
+
+// What of a GPU's memory a model takes, and how many KV cache blocks the rest holds: the arithmetic a serving
+// engine does at start-up. Who uses it: the `memory` command, and runs that do not state num_gpu_blocks
+// themselves.
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+#include "costmodel/model_spec.hpp"
+#include "hardware/gpu_spec.hpp"
+
+namespace inferometer {
+
+/// The engine's settings that decide over memory, under vLLM's names. Ranges: the counts are at least 1, the
+/// utilization above 0 and at most 1.
+struct MemorySettings {
+  std::int64_t max_num_batched_tokens = 2048;
+  std::int64_t max_num_seqs = 256;
+  double gpu_memory_utilization = 0.9;
+  std::int64_t block_size = 16;
+};
+
+/// Memory of one GPU of the group. usable >= budget = weights + activations + other + kv_cache.
+struct MemoryFootprint {
+  std::int64_t tensor_parallel = 1;
+  std::int64_t block_size = 16;
+  Bytes usable;       ///< what a process sees
+  Bytes budget;       ///< the share of it that the engine takes: usable * gpu_memory_utilization
+  Bytes weights;      ///< this GPU's shard
+  Bytes activations;  ///< at the peak of a step
+  Bytes other;        ///< CUDA context, communication buffers, allocator: see kOtherBytes
+  Bytes kv_cache;     ///< the rest; negative when the other parts pass the budget
+  Bytes kv_bytes_per_token;
+  BlockCount blocks;  ///< whole blocks in kv_cache
+
+  /// At least one block of KV cache.
+  [[nodiscard]] bool fits() const { return blocks.count() > 0; }
+  /// Missing for the first block; zero when it fits.
+  [[nodiscard]] Bytes shortfall() const;
+  [[nodiscard]] TokenCount tokens() const { return TokenCount(blocks.count() * block_size); }
+  /// Sequences of so many tokens whose whole KV fits at once. Blocks below a sliding window count as kept.
+  /// Precondition: context >= 1.
+  [[nodiscard]] std::int64_t sequences_at(TokenCount context) const;
+};
+
+/// What a started process holds besides weights, activations and KV cache. Fitted: of the vLLM starts with
+/// known block counts that we could find (0.15.1 on H100, Llama-3.1-70B over 4 GPUs and Mistral-Nemo-12B on
+/// one; 0.2 on A100-80GB, Llama-2-7B), the other parts leave 0.95 to 1.16 GB unexplained, with no visible
+/// growth with the number of GPUs. The range agrees with the usual 0.3-1 GB of context and NCCL plus
+/// fragmentation.
+inline constexpr Bytes kOtherBytes{1'050'000'000};
+
+/// Bytes of the weights on one GPU: attention heads, FFN columns and vocabulary rows are split, KV heads
+/// repeated beyond their number, norms and the output bias on every GPU; the vocabulary is padded to a
+/// multiple of 64, as vLLM does. Throws ConfigError when the model cannot be split so.
+Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel);
+
+/// Peak of activations on one GPU: the larger of the forward pass over max_num_batched_tokens and the sampler
+/// over max_num_seqs rows of logits.
+Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,
+                            const MemorySettings& settings);
+
+/// Throws ConfigError for settings out of range and for a tensor_parallel that cannot split the model; a
+/// model that does not fit is a result. O(1).
+MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+                                 const MemorySettings& settings);
+
+/// The smallest power of two, up to the GPUs of one node, over which the model fits with one sequence of so
+/// many tokens; nullopt when none does. Precondition: sequence >= 1.
+std::optional<std::int64_t> smallest_fitting_tensor_parallel(const ModelSpec& model, const GpuSpec& gpu,
+                                                             const MemorySettings& settings,
+                                                             TokenCount sequence = TokenCount(1));
+
+}  // namespace inferometer

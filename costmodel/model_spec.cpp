@@ -1,0 +1,94 @@
+#include "costmodel/model_spec.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/data_path.hpp"
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "costmodel/hf_config.hpp"
+
+namespace inferometer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModelFolder = "costmodel/models";
+constexpr const char* kConfigFile = "config.json";
+
+bool looks_like_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".json") || text == "." || text == "..";
+}
+
+std::string config_path(const std::string& file_or_directory) {
+  std::error_code unreadable;
+  if (!fs::is_directory(file_or_directory, unreadable)) {
+    return file_or_directory;
+  }
+  const fs::path inside = fs::path(file_or_directory) / kConfigFile;
+  if (!fs::exists(inside, unreadable)) {
+    throw ConfigError(Position{file_or_directory}, "the directory has no config.json");
+  }
+  return inside.string();
+}
+
+}  // namespace
+
+std::int64_t ModelSpec::parameters() const {
+  const std::int64_t query_width = heads * head_dim;
+  const std::int64_t qkv_width = query_width + 2 * kv_heads * head_dim;
+  std::int64_t layer = hidden * qkv_width + query_width * hidden + 3 * hidden * ffn + 2 * hidden;
+  if (qk_norm) {
+    layer += 2 * head_dim;
+  }
+  if (attention_bias) {
+    layer += qkv_width;
+  }
+  if (output_bias) {
+    layer += hidden;
+  }
+  const std::int64_t embeddings = (tied_embeddings ? 1 : 2) * vocab * hidden;
+  return layers * layer + hidden + embeddings;
+}
+
+std::int64_t ModelSpec::matmul_parameters() const {
+  const std::int64_t attention = hidden * (heads + 2 * kv_heads) * head_dim + heads * head_dim * hidden;
+  return layers * (attention + 3 * hidden * ffn) + vocab * hidden;
+}
+
+Bytes ModelSpec::kv_bytes_per_token(std::int64_t tensor_parallel) const {
+  return Bytes(2 * layers * ceil_div(kv_heads, tensor_parallel) * head_dim * kv_bytes);
+}
+
+std::vector<std::string> builtin_model_names() {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data_directory(kModelFolder))) {
+    if (fs::exists(entry.path() / kConfigFile)) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+ModelSpec load_model(const std::string& name_or_path) {
+  const std::vector<std::string> known = builtin_model_names();
+  std::string path;
+  if (std::find(known.begin(), known.end(), name_or_path) != known.end()) {
+    path = (data_directory(kModelFolder) / name_or_path / kConfigFile).string();
+  } else {
+    std::error_code unreadable;
+    if (!looks_like_path(name_or_path) && !fs::is_directory(name_or_path, unreadable)) {
+      throw ConfigError(Position{}, "unknown model \"" + name_or_path + "\"" +
+                                        did_you_mean(name_or_path, known) +
+                                        " (built in: " + join_alternatives(known) +
+                                        "; or a path to a config.json or to its directory)");
+    }
+    path = config_path(name_or_path);
+  }
+  ModelSpec model = read_hf_config_file(path);
+  model.name = name_or_path;
+  return model;
+}
+
+}  // namespace inferometer

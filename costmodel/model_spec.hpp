@@ -1,0 +1,49 @@
+#pragma once
+
+// The architecture of a dense decoder-only transformer, read from a Hugging Face config.json.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace inferometer {
+
+/// Shape of a dense model. Symbols of spec/scheduling-and-cost.md 2.1 in brackets.
+struct ModelSpec {
+  std::string name;                ///< "llama-3-8b", or the path it was read from
+  std::string architecture;        ///< Hugging Face class: "LlamaForCausalLM"
+  std::int64_t layers = 0;         ///< [L]
+  std::int64_t hidden = 0;         ///< [d]
+  std::int64_t heads = 0;          ///< [h]
+  std::int64_t kv_heads = 0;       ///< [kv]
+  std::int64_t head_dim = 0;       ///< [e]
+  std::int64_t ffn = 0;            ///< [f]
+  std::int64_t vocab = 0;          ///< [V]
+  std::int64_t max_positions = 0;  ///< longest context the model was made for
+  bool tied_embeddings = false;
+  bool qk_norm = false;                        ///< RMSNorm on query and key heads (Qwen3)
+  bool attention_bias = false;                 ///< bias on Q, K, V (Qwen2.5) — see also output_bias
+  bool output_bias = false;                    ///< bias on O as well
+  std::optional<std::int64_t> sliding_window;  ///< [W] on every layer; absent: full attention
+  std::int64_t weight_bytes = 2;               ///< per parameter (bf16)
+  std::int64_t kv_bytes = 2;                   ///< per KV element
+
+  [[nodiscard]] std::int64_t group_size() const { return heads / kv_heads; }  ///< [g], GQA
+  /// All parameters, embeddings, norms and biases included.
+  [[nodiscard]] std::int64_t parameters() const;
+  /// Parameters that take part in matrix products for every token, lm_head included.
+  [[nodiscard]] std::int64_t matmul_parameters() const;
+  /// KV cache bytes a token takes on one GPU of `tensor_parallel`: KV heads are split while there are enough
+  /// of them, replicated beyond. 2 * L * ceil(kv / tp) * e * kv_bytes.
+  [[nodiscard]] Bytes kv_bytes_per_token(std::int64_t tensor_parallel = 1) const;
+};
+
+std::vector<std::string> builtin_model_names();
+
+/// A built-in name, a config.json, or a directory that has one. Throws ConfigError: unknown name (nearest
+/// suggested), unreadable JSON (file:line:column), an architecture we cannot price (says what is missing).
+ModelSpec load_model(const std::string& name_or_path);
+
+}  // namespace inferometer

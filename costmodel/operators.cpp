@@ -1,0 +1,220 @@
+#include "costmodel/operators.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr std::int64_t kActivationBytes = 2;
+constexpr std::int64_t kLogitBytes = 4;  // logits are upcast to 32 bit before sampling
+// Temperature in place (read, write), then one read for the arg max with noise. Top-p and top-k sort on top
+// of that.
+constexpr std::int64_t kSamplingPasses = 3;
+constexpr std::int64_t kSamplingFlopsPerLogit = 10;
+
+Flops flops(std::int64_t count) {
+  return Flops(static_cast<double>(count));
+}
+
+Operator elementwise(std::string_view name, std::int64_t repeats, std::int64_t flop_count,
+                     std::int64_t bytes) {
+  return {.name = name,
+          .family = OperatorFamily::elementwise,
+          .repeats = repeats,
+          .flops = flops(flop_count),
+          .hbm_bytes = Bytes(bytes)};
+}
+
+/// rows x inputs times inputs x outputs, weights read once.
+Operator gemm(std::string_view name, const ModelSpec& model, std::int64_t repeats, std::int64_t rows,
+              std::int64_t inputs, std::int64_t outputs) {
+  return {.name = name,
+          .family = OperatorFamily::gemm,
+          .repeats = repeats,
+          .flops = flops(2 * rows * inputs * outputs),
+          .hbm_bytes =
+              Bytes(model.weight_bytes * inputs * outputs + kActivationBytes * rows * (inputs + outputs))};
+}
+
+/// A bias is added in the GEMM's last stage: one addition an output, one read of the bias itself.
+void add_bias(Operator& product, const ModelSpec& model, std::int64_t rows, std::int64_t outputs) {
+  product.flops += flops(rows * outputs);
+  product.hbm_bytes += Bytes(model.weight_bytes * outputs);
+}
+
+/// Every algorithm sends at least 2 (n - 1) / n of the array over each link.
+Operator all_reduce(std::int64_t repeats, std::int64_t gpus, std::int64_t bytes) {
+  return {.name = "all-reduce",
+          .family = OperatorFamily::collective,
+          .repeats = repeats,
+          .link_bytes = Bytes(2 * (gpus - 1) * bytes / gpus)};
+}
+
+}  // namespace
+
+std::string_view to_string(OperatorFamily family) {
+  switch (family) {
+    case OperatorFamily::gemm:
+      return "gemm";
+    case OperatorFamily::prefill_attention:
+      return "prefill attention";
+    case OperatorFamily::decode_attention:
+      return "decode attention";
+    case OperatorFamily::elementwise:
+      return "elementwise";
+    case OperatorFamily::collective:
+      return "collective";
+  }
+  check_failed("family", __FILE__, __LINE__, "unknown operator family");
+}
+
+std::int64_t attention_pairs(const ChunkShape& chunk, std::optional<std::int64_t> window) {
+  const std::int64_t q = chunk.tokens;
+  const std::int64_t limit = window.value_or(chunk.past + q);
+  const std::int64_t growing =
+      std::clamp<std::int64_t>(limit - chunk.past, 0, q);  // tokens that see their whole past
+  return growing * chunk.past + growing * (growing + 1) / 2 + (q - growing) * limit;
+}
+
+std::int64_t attention_keys(const ChunkShape& chunk, std::optional<std::int64_t> window) {
+  const std::int64_t all = chunk.past + chunk.tokens;
+  return window ? std::min(all, *window + chunk.tokens - 1) : all;
+}
+
+std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+                                      std::int64_t tokens) {
+  INFEROMETER_CHECK(tokens >= 1, "a step has at least one token");
+  const ModelShard local = shard(model, tensor_parallel);
+  const std::int64_t layers = model.layers;
+  const std::int64_t width = model.hidden;
+  const std::int64_t query_width = local.heads * model.head_dim;
+  const std::int64_t kv_width = local.kv_heads * model.head_dim;
+  const std::int64_t rotated_width = query_width + kv_width;
+  const std::int64_t hidden_bytes = kActivationBytes * tokens * width;
+
+  std::vector<Operator> list;
+  list.push_back(elementwise("embedding", 1, 0, hidden_bytes));
+  // Two a layer and the last: read the input and the residual stream, write the normed sum.
+  list.push_back(elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 3 * hidden_bytes));
+  Operator qkv = gemm("qkv projection", model, layers, tokens, width, query_width + 2 * kv_width);
+  if (model.attention_bias) {
+    add_bias(qkv, model, tokens, query_width + 2 * kv_width);
+  }
+  list.push_back(qkv);
+  if (model.qk_norm) {
+    list.push_back(elementwise("qk norm", layers, 4 * tokens * rotated_width,
+                               2 * kActivationBytes * tokens * rotated_width));
+  }
+  list.push_back(
+      elementwise("rope + kv write", layers, 6 * tokens * rotated_width,
+                  2 * kActivationBytes * tokens * rotated_width + 2 * model.kv_bytes * tokens * kv_width));
+  Operator output = gemm("o projection", model, layers, tokens, query_width, width);
+  if (model.output_bias) {
+    add_bias(output, model, tokens, width);
+  }
+  list.push_back(output);
+  list.push_back(gemm("gate + up projection", model, layers, tokens, width, 2 * local.ffn));
+  list.push_back(
+      elementwise("silu x up", layers, 5 * tokens * local.ffn, 3 * kActivationBytes * tokens * local.ffn));
+  list.push_back(gemm("down projection", model, layers, tokens, local.ffn, width));
+  if (tensor_parallel > 1) {
+    list.push_back(all_reduce(2 * layers, tensor_parallel, hidden_bytes));
+  }
+  return list;
+}
+
+std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t rows) {
+  std::vector<Operator> list;
+  if (rows == 0) {
+    return list;
+  }
+  const ModelShard local = shard(model, tensor_parallel);
+  Operator head = gemm("lm_head", model, 1, rows, model.hidden, local.vocab);
+  head.hbm_bytes += Bytes((kLogitBytes - kActivationBytes) * rows * local.vocab);
+  list.push_back(head);
+  if (tensor_parallel > 1) {
+    const std::int64_t others = (tensor_parallel - 1) * local.vocab;
+    list.push_back({.name = "logits gather",
+                    .family = OperatorFamily::collective,
+                    .link_bytes = Bytes(kActivationBytes * rows * others)});
+  }
+  list.push_back(elementwise("sampling", 1, kSamplingFlopsPerLogit * rows * model.vocab,
+                             kSamplingPasses * kLogitBytes * rows * model.vocab));
+  return list;
+}
+
+Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
+                           std::span<const ChunkShape> chunks) {
+  const ModelShard local = shard(model, tensor_parallel);
+  const std::int64_t query_width = local.heads * model.head_dim;
+  std::int64_t pairs = 0;
+  std::int64_t keys = 0;
+  std::int64_t tokens = 0;
+  for (const ChunkShape& chunk : chunks) {
+    pairs += attention_pairs(chunk, model.sliding_window);
+    keys += attention_keys(chunk, model.sliding_window);
+    tokens += chunk.tokens;
+  }
+  // Scores and their product with the values: 2 FLOPs each for every pair and element.
+  const Flops flops_per_pair = flops(4 * query_width);
+  return {.name = "prefill attention",
+          .family = OperatorFamily::prefill_attention,
+          .repeats = model.layers,
+          .flops = flops_per_pair * static_cast<double>(pairs),
+          .hbm_bytes = Bytes(2 * model.kv_bytes * keys * local.kv_heads * model.head_dim +
+                             2 * kActivationBytes * tokens * query_width),
+          .flops_per_key = flops_per_pair * static_cast<double>(tokens)};
+}
+
+Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t decodes,
+                          std::int64_t context, bool beside_prefill) {
+  const ModelShard local = shard(model, tensor_parallel);
+  const std::int64_t query_width = local.heads * model.head_dim;
+  return {.name = "decode attention",
+          .family = OperatorFamily::decode_attention,
+          .repeats = model.layers,
+          .flops = flops(4 * query_width) * static_cast<double>(context),
+          .hbm_bytes = Bytes(2 * model.kv_bytes * context * local.kv_heads * model.head_dim +
+                             2 * kActivationBytes * decodes * query_width),
+          .sequence_heads = decodes * local.kv_heads,
+          .shares_launch = beside_prefill};
+}
+
+std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+                                     const StepShape& shape) {
+  std::vector<Operator> list = token_operators(model, tensor_parallel, shape.tokens());
+  std::vector<Operator> attention;
+  if (!shape.chunks.empty()) {
+    attention.push_back(prefill_attention(model, tensor_parallel, shape.chunks));
+  }
+  if (shape.decodes > 0) {
+    attention.push_back(
+        decode_attention(model, tensor_parallel, shape.decodes, shape.decode_context, !shape.chunks.empty()));
+  }
+  const auto output =
+      std::find_if(list.begin(), list.end(), [](const Operator& o) { return o.name == "o projection"; });
+  list.insert(output, attention.begin(), attention.end());
+  const std::vector<Operator> rows = row_operators(model, tensor_parallel, shape.sampled_rows);
+  list.insert(list.end(), rows.begin(), rows.end());
+  return list;
+}
+
+Flops total_flops(std::span<const Operator> operators) {
+  Flops sum;
+  for (const Operator& part : operators) {
+    sum += part.flops * static_cast<double>(part.repeats);
+  }
+  return sum;
+}
+
+Bytes total_hbm_bytes(std::span<const Operator> operators) {
+  Bytes sum;
+  for (const Operator& part : operators) {
+    sum += part.hbm_bytes * part.repeats;
+  }
+  return sum;
+}
+
+}  // namespace inferometer

@@ -1,0 +1,98 @@
+#include "costmodel/roofline.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+namespace {
+
+Roofs scaled(const GpuSpec& gpu, const KernelEfficiency& efficiency) {
+  return {efficiency.start_up, gpu.bf16_peak * efficiency.compute_efficiency,
+          gpu.hbm_bandwidth * efficiency.bandwidth_efficiency};
+}
+
+BytesPerSecond link_of(const GpuSpec& gpu) {
+  return gpu.nvlink_per_direction.value_or(gpu.pcie_per_direction);
+}
+
+}  // namespace
+
+std::string_view to_string(Bound bound) {
+  switch (bound) {
+    case Bound::compute:
+      return "compute";
+    case Bound::bandwidth:
+      return "bandwidth";
+    case Bound::start_up:
+      return "start-up";
+    case Bound::communication:
+      return "communication";
+  }
+  check_failed("bound", __FILE__, __LINE__, "unknown bound");
+}
+
+Bound bound_of(const RoofTimes& times) {
+  const Duration roof = std::max(times.compute, times.bandwidth);
+  if (times.communication > std::max(roof, times.start_up)) {
+    return Bound::communication;
+  }
+  if (times.start_up > roof) {
+    return Bound::start_up;
+  }
+  return times.compute_bound() ? Bound::compute : Bound::bandwidth;
+}
+
+double arithmetic_intensity(Flops flops, Bytes bytes) {
+  return bytes.count() == 0 ? 0 : flops.count() / static_cast<double>(bytes.count());
+}
+
+Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
+                   std::int64_t tensor_parallel) {
+  const bool fitted = level == CostLevel::roofline;
+  const KernelEfficiency ideal;
+  gemm_ = scaled(gpu, fitted ? profile.gemm : ideal);
+  prefill_attention_ = scaled(gpu, fitted ? profile.prefill_attention : ideal);
+  decode_attention_ = scaled(gpu, fitted ? profile.decode_attention : ideal);
+  elementwise_ = scaled(gpu, fitted ? profile.elementwise : ideal);
+  link_ = link_of(gpu);
+  if (!fitted) {
+    return;
+  }
+  decode_per_sequence_head_ = profile.decode_per_sequence_head;
+  overhang_keys_ = static_cast<double>(profile.overhang_tokens - 1) / 2;
+  if (tensor_parallel > 1) {
+    const LinkEfficiency& link = link_efficiency(profile, tensor_parallel);
+    link_start_up_ = link.start_up;
+    link_ = link_ * link.link_efficiency;
+  }
+}
+
+Roofs Roofline::roofs(OperatorFamily family) const {
+  switch (family) {
+    case OperatorFamily::gemm:
+      return gemm_;
+    case OperatorFamily::prefill_attention:
+      return prefill_attention_;
+    case OperatorFamily::decode_attention:
+      return decode_attention_;
+    case OperatorFamily::elementwise:
+    case OperatorFamily::collective:
+      return elementwise_;
+  }
+  check_failed("family", __FILE__, __LINE__, "unknown operator family");
+}
+
+RoofTimes Roofline::time(const Operator& work) const {
+  if (work.family == OperatorFamily::collective) {
+    return {.communication = link_start_up_ + work.link_bytes / link_};
+  }
+  const Roofs family = roofs(work.family);
+  const Flops busy = work.flops + work.flops_per_key * overhang_keys_;
+  return {.start_up = (work.shares_launch ? Duration() : family.start_up) +
+                      decode_per_sequence_head_ * work.sequence_heads,
+          .compute = busy / family.compute,
+          .bandwidth = work.hbm_bytes / family.bandwidth};
+}
+
+}  // namespace inferometer

@@ -1,0 +1,89 @@
+#pragma once
+
+// What one engine step costs. Who uses it: the steppers, once a step or once a stretch of steps.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "base/units.hpp"
+#include "costmodel/cost_options.hpp"
+#include "costmodel/model_spec.hpp"
+#include "costmodel/step_shape.hpp"
+#include "hardware/gpu_spec.hpp"
+#include "hardware/profile.hpp"
+
+namespace inferometer {
+
+/// The time of one step, split by what it waits for. The parts add up to the whole, exactly.
+struct StepCost {
+  Duration compute{};        ///< under the compute roof
+  Duration bandwidth{};      ///< under the memory roof
+  Duration latency{};        ///< fixed start-up of kernels
+  Duration communication{};  ///< collectives between the GPUs of the replica
+  Duration host{};           ///< scheduler, launch, sampling: what is not hidden behind the GPU
+
+  [[nodiscard]] constexpr Duration total() const {
+    return compute + bandwidth + latency + communication + host;
+  }
+  friend constexpr StepCost operator+(const StepCost& a, const StepCost& b) {
+    return {a.compute + b.compute, a.bandwidth + b.bandwidth, a.latency + b.latency,
+            a.communication + b.communication, a.host + b.host};
+  }
+  friend constexpr StepCost operator*(const StepCost& a, std::int64_t times) {
+    return {a.compute * times, a.bandwidth * times, a.latency * times, a.communication * times,
+            a.host * times};
+  }
+  friend constexpr bool operator==(const StepCost&, const StepCost&) = default;
+};
+
+/// The cost of decode-only steps of one batch, as a straight line in the context: for every context c from
+/// the one asked about up to `context_limit`, price = at_context + per_context_token * (c - context), part by
+/// part, exactly.
+struct DecodeLine {
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+  StepCost at_context{};
+  StepCost per_context_token{};  ///< the host part may fall (below zero here) while it hides behind the GPU
+  std::int64_t context_limit = kNoLimit;
+};
+
+/// Prices one engine step. Called once a step by the stepper: O(number of chunks), no allocation, no hashing
+/// (beyond the limits it was built for it may be slower, never different).
+/// Contract: pure (the same shape always costs the same), at least one picosecond, total() never falls when
+/// `decode_context` grows, and for fixed `decodes` and no chunks total() is piecewise affine in
+/// `decode_context` with integer coefficients, so that a stretch of decode steps has a closed form.
+class StepPricer {
+ public:
+  virtual ~StepPricer() = default;
+  [[nodiscard]] virtual StepCost price(const StepShape& shape) const = 0;
+
+  /// The line on which the price of {decodes, c, sampled_rows = decodes, no chunks} lies from c = `context`
+  /// on. Nothing from a pricer that cannot promise one: its steps are then priced one by one. Precondition:
+  /// decodes >= 1.
+  [[nodiscard]] virtual std::optional<DecodeLine> decode_line(std::int64_t /*decodes*/,
+                                                              std::int64_t /*context*/) const {
+    return std::nullopt;
+  }
+};
+
+/// What the pricer tabulates. Larger steps are priced too, only slower.
+struct PricerLimits {
+  std::int64_t max_tokens = 0;  ///< most tokens of a step (max_num_batched_tokens)
+  std::int64_t max_rows = 0;    ///< most sequences of a step (max_num_seqs); also bounds captured CUDA graphs
+};
+
+/// Pricer of the levels `datasheet` and `roofline` (costmodel/roofline.hpp). Builds its tables in
+/// O(max_tokens + max_rows). Throws ConfigError when the model cannot be split over `tensor_parallel` GPUs,
+/// or when the GPU's profile cannot be read.
+std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
+                                             std::int64_t tensor_parallel, const CostOptions& options,
+                                             const PricerLimits& limits);
+
+/// The same with a given profile instead of the one shipped for the GPU.
+std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
+                                             const Profile& profile, std::int64_t tensor_parallel,
+                                             const CostOptions& options, const PricerLimits& limits);
+
+}  // namespace inferometer

@@ -1,0 +1,81 @@
+#include "costmodel/work_totals.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "costmodel/operators.hpp"
+
+namespace inferometer {
+namespace {
+
+__extension__ using Wide = __int128;
+
+std::int64_t whole_flops(std::span<const Operator> operators) {
+  return static_cast<std::int64_t>(total_flops(operators).count());
+}
+
+std::int64_t hbm(std::span<const Operator> operators) {
+  return total_hbm_bytes(operators).count();
+}
+
+}  // namespace
+
+WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : window_(model.sliding_window) {
+  // Operators are linear in their counts: two points of each give the line.
+  const auto line = [](std::int64_t one, std::int64_t two) { return Linear{2 * one - two, two - one}; };
+  const std::vector<Operator> one_token = token_operators(model, tensor_parallel, 1);
+  const std::vector<Operator> two_tokens = token_operators(model, tensor_parallel, 2);
+  const std::vector<Operator> one_row = row_operators(model, tensor_parallel, 1);
+  const std::vector<Operator> two_rows = row_operators(model, tensor_parallel, 2);
+  token_flops_ = line(whole_flops(one_token), whole_flops(two_tokens));
+  row_flops_ = line(whole_flops(one_row), whole_flops(two_rows));
+  token_bytes_ = line(hbm(one_token), hbm(two_tokens));
+  row_bytes_ = line(hbm(one_row), hbm(two_rows));
+  const Operator query = decode_attention(model, tensor_parallel, 1, 0, false);
+  const Operator key = decode_attention(model, tensor_parallel, 0, 1, false);
+  flops_per_pair_ = whole_flops({&key, 1});
+  bytes_per_key_ = hbm({&key, 1});
+  bytes_per_query_ = hbm({&query, 1});
+}
+
+void WorkTotals::add(const StepShape& shape) {
+  steps_ += 1;
+  sampling_steps_ += shape.sampled_rows > 0 ? 1 : 0;
+  tokens_ += shape.tokens();
+  rows_ += shape.sampled_rows;
+  pairs_ += shape.decode_context;
+  keys_ += shape.decode_context;
+  for (const ChunkShape& chunk : shape.chunks) {
+    pairs_ += attention_pairs(chunk, window_);
+    keys_ += attention_keys(chunk, window_);
+  }
+}
+
+void WorkTotals::add_decode_stretch(std::int64_t decodes, std::int64_t context, std::int64_t steps) {
+  const std::int64_t attended = context * steps + decodes * (steps * (steps - 1) / 2);
+  steps_ += steps;
+  sampling_steps_ += steps;
+  tokens_ += decodes * steps;
+  rows_ += decodes * steps;
+  pairs_ += attended;
+  keys_ += attended;
+}
+
+Flops WorkTotals::flops() const {
+  const Wide sum = Wide{token_flops_.once} * steps_ + Wide{token_flops_.per_unit} * tokens_ +
+                   Wide{row_flops_.once} * sampling_steps_ + Wide{row_flops_.per_unit} * rows_ +
+                   Wide{flops_per_pair_} * pairs_;
+  return Flops(static_cast<double>(sum));
+}
+
+Bytes WorkTotals::hbm_bytes() const {
+  const Wide sum = Wide{token_bytes_.once} * steps_ + Wide{token_bytes_.per_unit} * tokens_ +
+                   Wide{row_bytes_.once} * sampling_steps_ + Wide{row_bytes_.per_unit} * rows_ +
+                   Wide{bytes_per_key_} * keys_ + Wide{bytes_per_query_} * tokens_;
+  constexpr Wide kMost = std::numeric_limits<std::int64_t>::max();
+  return Bytes(static_cast<std::int64_t>(std::min(sum, kMost)));
+}
+
+}  // namespace inferometer

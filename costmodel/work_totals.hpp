@@ -1,0 +1,53 @@
+#pragma once
+
+// What a run computed, to compare with what the GPU could have: achieved FLOP/s and bytes/s. Who uses it:
+// metrics, one accumulator a phase. Only sums of the step shapes are kept, so adding a step is O(chunks) and
+// exact in any order.
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+#include "costmodel/model_spec.hpp"
+#include "costmodel/step_shape.hpp"
+
+namespace inferometer {
+
+class WorkTotals {
+ public:
+  /// Throws ConfigError when the model cannot be split over `tensor_parallel` GPUs.
+  WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel);
+
+  void add(const StepShape& shape);
+
+  /// `steps` steps of the same `decodes` sequences and nothing else, each sampling; `context` is that of the
+  /// first step, and every step adds `decodes` tokens to it (no sequence is held by a sliding window). O(1).
+  void add_decode_stretch(std::int64_t decodes, std::int64_t context, std::int64_t steps);
+
+  /// Of one GPU, so far: the useful work, without padding. Equal to the sums over the steps' operators.
+  /// Bytes stop at 2^63 - 1, a month of simulated time under full load.
+  [[nodiscard]] Flops flops() const;
+  [[nodiscard]] Bytes hbm_bytes() const;
+
+ private:
+  /// Work of one kind in a step: `once` when there is any of it, and so much for each unit.
+  struct Linear {
+    std::int64_t once = 0;
+    std::int64_t per_unit = 0;
+  };
+
+  std::optional<std::int64_t> window_;
+  Linear token_flops_, row_flops_, token_bytes_, row_bytes_;
+  std::int64_t flops_per_pair_ = 0;
+  std::int64_t bytes_per_key_ = 0;
+  std::int64_t bytes_per_query_ = 0;
+
+  std::int64_t steps_ = 0;
+  std::int64_t sampling_steps_ = 0;
+  std::int64_t tokens_ = 0;
+  std::int64_t rows_ = 0;
+  std::int64_t pairs_ = 0;  // (query, key) pairs that attention visited, decodes included
+  std::int64_t keys_ = 0;   // tokens whose KV was read
+};
+
+}  // namespace inferometer

@@ -1,0 +1,165 @@
+#include "hardware/gpu_spec.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "base/config/config_node.hpp"
+#include "base/config/table.hpp"
+#include "base/data_path.hpp"
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+
+namespace inferometer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `zero` is nothing of the figure, in its unit: no figure may be zero or negative.
+Table figure_table(ValueType type, const char* zero) {
+  Table table("figure", "One figure and where it comes from.");
+  table.add("value", type, "The figure, with its unit.").required().above(zero);
+  table.add("source", ValueType::text, "Document or measurement it was read from.").required();
+  table.add("date", ValueType::text, "When it was read: YYYY-MM or YYYY-MM-DD.").required();
+  return table;
+}
+
+Table gpu_table() {
+  Table table("gpu", "Datasheet figures of one GPU.");
+  table.add("title", ValueType::text, "Full product name.").required();
+  const auto figure = [&table](const char* key, ValueType type, const char* zero,
+                               const char* sentence) -> Key& {
+    return table.add_section(key, figure_table(type, zero), sentence);
+  };
+  figure("bf16_peak", ValueType::compute_rate, "0 TFLOPS", "Dense bf16 tensor peak.").required();
+  figure("fp8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense fp8 tensor peak.")
+      .optional("the GPU has no fp8 unit");
+  figure("int8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense int8 tensor peak.")
+      .optional("the GPU has no int8 unit");
+  figure("hbm_capacity", ValueType::bytes, "0 GB", "Nominal memory.").required();
+  figure("hbm_usable", ValueType::bytes, "0 GB", "Memory that a process sees.").required();
+  figure("hbm_bandwidth", ValueType::bandwidth, "0 GB/s", "Peak memory bandwidth.").required();
+  figure("l2_cache", ValueType::bytes, "0 GB", "Last-level cache.").required();
+  figure("nvlink_per_direction", ValueType::bandwidth, "0 GB/s", "NVLink to all peers together, one way.")
+      .optional("the GPU has no NVLink");
+  figure("pcie_per_direction", ValueType::bandwidth, "0 GB/s", "PCI Express, one way.").required();
+  figure("tdp", ValueType::power, "0 W", "Board power limit.").required();
+  figure("sm_count", ValueType::count, "0", "Streaming multiprocessors (compute units on AMD).").required();
+  figure("boost_clock", ValueType::frequency, "0 MHz", "Highest clock.").required();
+  figure("price", ValueType::price_rate, "0 $/h", "Default rental price of one GPU.").required();
+  return table;
+}
+
+bool is_date(std::string_view text) {
+  if (text.size() != 7 && text.size() != 10) {
+    return false;
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool separator = i == 4 || i == 7;
+    if (separator ? text[i] != '-' : (text[i] < '0' || text[i] > '9')) {
+      return false;
+    }
+  }
+  const int month = (text[5] - '0') * 10 + (text[6] - '0');
+  return month >= 1 && month <= 12;
+}
+
+std::vector<std::pair<std::string, Provenance>> read_provenance(const Values& values,
+                                                                Diagnostics& diagnostics) {
+  std::vector<std::pair<std::string, Provenance>> provenance;
+  for (const Value& value : values.all()) {
+    if (value.section == nullptr) {
+      continue;
+    }
+    const Values& figure = *value.section;
+    Provenance origin{figure.text("source"), figure.text("date")};
+    if (origin.source.empty()) {
+      diagnostics.add(figure.where("source"),
+                      "the source of " + value.key + " is empty; say where it was read");
+    }
+    if (!is_date(origin.date)) {
+      diagnostics.add(figure.where("date"),
+                      "\"" + origin.date + "\" is not a date; write it as 2026-11 or 2026-11-30");
+    }
+    provenance.emplace_back(value.key, std::move(origin));
+  }
+  return provenance;
+}
+
+/// Vendors count memory in GiB and sell it as GB, so that a process may see up to 7.4 % more than the number
+/// on the box; ECC and reservations take up to a tenth away. Anything beyond that is a slip of the pen.
+void check_usable_memory(const GpuSpec& gpu, const Values& values, Diagnostics& diagnostics) {
+  const double ratio =
+      static_cast<double>(gpu.hbm_usable.count()) / static_cast<double>(gpu.hbm_capacity.count());
+  if (ratio < 0.85 || ratio > 1.075) {
+    diagnostics.add(values.section("hbm_usable").where("value"),
+                    "hbm_usable " + to_text(gpu.hbm_usable) + " does not go with hbm_capacity " +
+                        to_text(gpu.hbm_capacity) + "; allowed are 85 % to 107.5 % of it");
+  }
+}
+
+GpuSpec read_gpu(const std::string& name, const std::string& path) {
+  Diagnostics diagnostics;
+  const Values values = parse(gpu_table(), read_yaml_file(path), diagnostics);
+  diagnostics.throw_if_any();
+
+  GpuSpec gpu;
+  gpu.name = name;
+  gpu.title = values.text("title");
+  gpu.bf16_peak = values.section("bf16_peak").compute_rate("value");
+  if (values.has("fp8_peak")) {
+    gpu.fp8_peak = values.section("fp8_peak").compute_rate("value");
+  }
+  if (values.has("int8_peak")) {
+    gpu.int8_peak = values.section("int8_peak").compute_rate("value");
+  }
+  gpu.hbm_capacity = values.section("hbm_capacity").bytes("value");
+  gpu.hbm_usable = values.section("hbm_usable").bytes("value");
+  gpu.hbm_bandwidth = values.section("hbm_bandwidth").bandwidth("value");
+  gpu.l2_cache = values.section("l2_cache").bytes("value");
+  if (values.has("nvlink_per_direction")) {
+    gpu.nvlink_per_direction = values.section("nvlink_per_direction").bandwidth("value");
+  }
+  gpu.pcie_per_direction = values.section("pcie_per_direction").bandwidth("value");
+  gpu.tdp = values.section("tdp").power("value");
+  gpu.sm_count = values.section("sm_count").count("value");
+  gpu.boost_clock = values.section("boost_clock").frequency("value");
+  gpu.price = values.section("price").price_rate("value");
+  gpu.provenance = read_provenance(values, diagnostics);
+  check_usable_memory(gpu, values, diagnostics);
+  diagnostics.throw_if_any();
+  return gpu;
+}
+
+bool looks_like_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+}  // namespace
+
+std::vector<std::string> builtin_gpu_names() {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data_directory("hardware/gpus"))) {
+    if (entry.path().extension() == ".yaml") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+GpuSpec load_gpu(const std::string& name_or_path) {
+  if (looks_like_path(name_or_path)) {
+    return read_gpu(name_or_path, name_or_path);
+  }
+  const std::vector<std::string> known = builtin_gpu_names();
+  if (std::find(known.begin(), known.end(), name_or_path) == known.end()) {
+    throw ConfigError(Position{}, "unknown GPU \"" + name_or_path + "\"" + did_you_mean(name_or_path, known) +
+                                      " (built in: " + join_alternatives(known) +
+                                      "; or a path to a YAML file)");
+  }
+  return read_gpu(name_or_path, (data_directory("hardware/gpus") / (name_or_path + ".yaml")).string());
+}
+
+}  // namespace inferometer

@@ -1,0 +1,109 @@
+#pragma once
+
+// What is on a replica: the waiting queue, the running sequences in order, their KV blocks. Policies read it
+// through ReplicaView; only the replica changes it. Nothing here walks the running set: every call costs O(1)
+// or O(log batch), except where said.
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "sim/batch/decode_set.hpp"
+#include "sim/batch/sequence.hpp"
+#include "sim/batch/step_plan.hpp"
+#include "sim/kvcache/block_pool.hpp"
+#include "workloads/request.hpp"
+
+namespace inferometer {
+
+/// How the running list is ordered; its tail is preempted first.
+enum class RunningOrder {
+  admission,  ///< as admitted (vLLM V1)
+  arrival,    ///< as they arrived, whenever admitted (vLLM V0, Sarathi-Serve)
+};
+
+class BatchState {
+ public:
+  BatchState(BlockCount blocks, std::int64_t block_size, std::optional<std::int64_t> attention_window,
+             RunningOrder order);
+
+  // --- reading ---
+  [[nodiscard]] const BlockPool& blocks() const { return pool_; }
+  [[nodiscard]] const DecodeSet& decodes() const { return decodes_; }
+  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return waiting_; }
+  /// Prefilling sequences in running order.
+  [[nodiscard]] std::span<const SequenceId> prefilling() const { return prefilling_; }
+  /// Prefilling, decoding, or decoding but sitting a step out.
+  [[nodiscard]] std::int64_t running_count() const {
+    return decodes_.count() + suspended_ + static_cast<std::int64_t>(prefilling_.size());
+  }
+  [[nodiscard]] SequenceId head() const { return head_; }
+  [[nodiscard]] SequenceId tail() const { return tail_; }
+  [[nodiscard]] const Sequence& sequence(SequenceId id) const {
+    return sequences_[static_cast<std::size_t>(id)];
+  }
+  /// Tokens whose KV is cached, now.
+  [[nodiscard]] std::int64_t computed(SequenceId id) const;
+  /// Tokens emitted, now.
+  [[nodiscard]] std::int64_t emitted(SequenceId id) const;
+  /// Prompt plus emitted tokens, now.
+  [[nodiscard]] std::int64_t tokens(SequenceId id) const { return sequence(id).prompt + emitted(id); }
+  /// Blocks held, now; between steps.
+  [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
+
+  // --- changing ---
+  SequenceId enqueue(const Request& request, std::int64_t output_limit);
+  /// Takes a waiting sequence out for good. O(waiting) unless it is the head.
+  void reject(SequenceId id);
+  /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
+  void preempt(SequenceId id);
+  /// Moves the head of the queue, which must be `admission.id`, to the running list; takes reserved blocks.
+  void admit(const StepPlan::Admission& admission, TimePoint now);
+  /// Takes the blocks that `tokens` more cached tokens of a prefilling sequence need.
+  void take_chunk_blocks(SequenceId id, std::int64_t tokens);
+  /// Takes the blocks that a decode step of all needs.
+  void take_decode_blocks() { pool_.take(BlockCount(decodes_.blocks_needed())); }
+  /// Sets a decoding sequence aside for a step it does not take part in. To be put back by resume_decode().
+  void suspend_decode(SequenceId id);
+  void resume_decode(SequenceId id);
+  /// Every decoding sequence emits a token at `now`.
+  void advance_decodes(TimePoint now) { decodes_.advance(now, sequences_); }
+  /// The chunk has run. Returns true when it was the last of the prefill: a token is emitted at `now`, and
+  /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
+  /// prefilling).
+  struct ChunkEnd {
+    bool emitted = false;
+    bool finished = false;
+    std::optional<Duration> gap;  ///< to the previous token, when it is not the first
+  };
+  ChunkEnd end_chunk(SequenceId id, std::int64_t tokens, TimePoint now);
+  /// A decoding sequence that has emitted its last token, or kNoSequence. It must be finished before asking
+  /// again.
+  [[nodiscard]] SequenceId next_finished() { return decodes_.next_finished(sequences_); }
+  /// Frees the sequence and its blocks and says what became of it.
+  FinishedRequest finish(SequenceId id, TimePoint now);
+
+ private:
+  Sequence& at(SequenceId id) { return sequences_[static_cast<std::size_t>(id)]; }
+  void link(SequenceId id);
+  void unlink(SequenceId id);
+  [[nodiscard]] bool runs_before(SequenceId a, SequenceId b) const;
+  void add_prefilling(SequenceId id);
+  void remove_prefilling(SequenceId id);
+  void leave_decodes(SequenceId id);
+
+  BlockPool pool_;
+  DecodeSet decodes_;
+  RunningOrder order_;
+  std::vector<Sequence> sequences_;
+  std::vector<SequenceId> vacant_;
+  std::deque<SequenceId> waiting_;
+  std::vector<SequenceId> prefilling_;
+  std::int64_t suspended_ = 0;
+  SequenceId head_ = kNoSequence;
+  SequenceId tail_ = kNoSequence;
+};
+
+}  // namespace inferometer

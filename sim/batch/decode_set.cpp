@@ -1,0 +1,124 @@
+#include "sim/batch/decode_set.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+
+DecodeSet::DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window)
+    : block_size_(block_size), window_(window), phases_(static_cast<std::size_t>(block_size), 0) {
+}
+
+std::int64_t DecodeSet::attended(std::int64_t computed) const {
+  return window_ ? std::min(computed + 1, *window_) : computed + 1;
+}
+
+std::int64_t DecodeSet::phase_of(std::int64_t computed) const {
+  const std::int64_t phase = (computed - step_) % block_size_;
+  return phase < 0 ? phase + block_size_ : phase;
+}
+
+bool DecodeSet::needs_block(const Sequence& sequence) const {
+  return sequence.grows && (sequence.computed + steps_of(sequence)) % block_size_ == 0;
+}
+
+void DecodeSet::join(Sequence& sequence, SequenceId id) {
+  sequence.join_step = step_;
+  sequence.join_serial = ++serial_;
+  ++count_;
+  const std::int64_t attention = attended(sequence.computed);
+  context_ += attention;
+  if (sequence.grows) {
+    ++phases_[static_cast<std::size_t>(phase_of(sequence.computed))];
+  }
+  finishes_.push_back({step_ + sequence.output - sequence.emitted, serial_, id});
+  std::push_heap(finishes_.begin(), finishes_.end(), std::greater<>());
+  if (!window_) {
+    ++unsaturated_;
+  } else if (attention < *window_) {
+    ++unsaturated_;
+    saturations_.push_back({step_ + *window_ - attention, serial_, id});
+    std::push_heap(saturations_.begin(), saturations_.end(), std::greater<>());
+  }
+  if (!joiners_.empty() && joiners_.back().emitted == sequence.last_emission) {
+    ++joiners_.back().count;
+  } else {
+    joiners_.push_back({sequence.last_emission, 1});
+  }
+}
+
+void DecodeSet::leave(Sequence& sequence) {
+  const std::int64_t steps = steps_of(sequence);
+  if (sequence.grows) {
+    --phases_[static_cast<std::size_t>(phase_of(sequence.computed + steps))];
+  }
+  if (steps > 0) {
+    --veterans_;
+    sequence.last_emission = last_step_end_;
+  } else {
+    const auto group = std::find_if(joiners_.begin(), joiners_.end(), [&](const Joiners& joiners) {
+      return joiners.emitted == sequence.last_emission && joiners.count > 0;
+    });
+    INFEROMETER_CHECK(group != joiners_.end(), "a member is either a veteran or a joiner");
+    --group->count;
+  }
+  sequence.computed += steps;
+  sequence.emitted += steps;
+  --count_;
+  const std::int64_t attention = attended(sequence.computed);
+  context_ -= attention;
+  if (!window_ || attention < *window_) {
+    --unsaturated_;
+  }
+}
+
+void DecodeSet::advance(TimePoint now, std::span<const Sequence> sequences) {
+  gaps_.clear();
+  if (veterans_ > 0) {
+    gaps_.push_back({now - last_step_end_, veterans_});
+  }
+  for (const Joiners& joiners : joiners_) {
+    if (joiners.count > 0) {
+      gaps_.push_back({now - joiners.emitted, joiners.count});
+    }
+  }
+  joiners_.clear();
+  veterans_ = count_;
+  last_step_end_ = now;
+  ++step_;
+  next_phase_ = next_phase_ == 0 ? block_size_ - 1 : next_phase_ - 1;
+  context_ += unsaturated_;
+  saturate_due(sequences);
+}
+
+bool DecodeSet::is_current(const Due& due, std::span<const Sequence> sequences) {
+  const Sequence& sequence = sequences[static_cast<std::size_t>(due.id)];
+  return sequence.state == Sequence::State::decoding && sequence.join_serial == due.serial;
+}
+
+void DecodeSet::saturate_due(std::span<const Sequence> sequences) {
+  while (!saturations_.empty() && saturations_.front().step <= step_) {
+    // A member that left early has taken itself off already.
+    if (is_current(saturations_.front(), sequences)) {
+      --unsaturated_;
+    }
+    std::pop_heap(saturations_.begin(), saturations_.end(), std::greater<>());
+    saturations_.pop_back();
+  }
+}
+
+SequenceId DecodeSet::next_finished(std::span<const Sequence> sequences) {
+  while (!finishes_.empty() && finishes_.front().step <= step_) {
+    const Due due = finishes_.front();
+    std::pop_heap(finishes_.begin(), finishes_.end(), std::greater<>());
+    finishes_.pop_back();
+    if (is_current(due, sequences)) {
+      return due.id;
+    }
+  }
+  return kNoSequence;
+}
+
+}  // namespace inferometer

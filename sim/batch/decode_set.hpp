@@ -1,0 +1,94 @@
+#pragma once
+
+// The sequences of a replica that are past their prefill and emit one token a decode step, kept as
+// aggregates: a decode step of any batch size costs O(1), joining and leaving cost O(log batch).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "sim/batch/sequence.hpp"
+
+namespace inferometer {
+
+/// So many sequences saw this gap between one token and the next.
+struct TokenGap {
+  Duration gap;
+  std::int64_t count = 0;
+};
+
+class DecodeSet {
+ public:
+  /// `window`: sliding attention window in tokens; empty for full attention.
+  DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window);
+
+  /// Sequences in the set.
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  /// Decode steps done since the start.
+  [[nodiscard]] std::int64_t step() const { return step_; }
+  /// Sum over the set of the tokens its next step attends to: min(computed + 1, window).
+  [[nodiscard]] std::int64_t context() const { return context_; }
+  /// Tokens one sequence with so many cached tokens attends to in its next step.
+  [[nodiscard]] std::int64_t attended(std::int64_t computed) const;
+  /// New KV blocks that the next step of all takes.
+  [[nodiscard]] std::int64_t blocks_needed() const { return phases_[static_cast<std::size_t>(next_phase_)]; }
+
+  /// Steps `sequence` has decoded since it joined. Precondition: it is a member.
+  [[nodiscard]] std::int64_t steps_of(const Sequence& sequence) const { return step_ - sequence.join_step; }
+  /// True when the next step gives this member a new block.
+  [[nodiscard]] bool needs_block(const Sequence& sequence) const;
+
+  /// Takes in a sequence with exact fields whose last token came at `sequence.last_emission`. O(log count).
+  void join(Sequence& sequence, SequenceId id);
+  /// Takes a member out and makes its (*) fields exact, except held_blocks. O(1) amortised.
+  void leave(Sequence& sequence);
+
+  /// All members emit a token at `now`. The gaps to their previous tokens stay readable until the next call.
+  /// `sequences` is where the members live, by id.
+  void advance(TimePoint now, std::span<const Sequence> sequences);
+  [[nodiscard]] std::span<const TokenGap> gaps() const { return gaps_; }
+
+  /// The next member that has emitted its last token, as far as `sequences` says it is still that member;
+  /// kNoSequence when there is none. The caller must take it out (leave) before asking again.
+  SequenceId next_finished(std::span<const Sequence> sequences);
+
+ private:
+  struct Due {
+    std::int64_t step;
+    std::uint64_t serial;
+    SequenceId id;
+    friend bool operator>(const Due& a, const Due& b) {
+      return a.step != b.step ? a.step > b.step : a.serial > b.serial;
+    }
+  };
+  struct Joiners {
+    TimePoint emitted;
+    std::int64_t count;
+  };
+
+  [[nodiscard]] std::int64_t phase_of(std::int64_t computed) const;
+  [[nodiscard]] static bool is_current(const Due& due, std::span<const Sequence> sequences);
+  void saturate_due(std::span<const Sequence> sequences);
+
+  std::int64_t block_size_;
+  std::optional<std::int64_t> window_;
+  std::int64_t count_ = 0;
+  std::int64_t context_ = 0;
+  std::int64_t unsaturated_ = 0;  // members whose attended context still grows by one a step
+  std::int64_t step_ = 0;
+  std::uint64_t serial_ = 0;
+  std::vector<std::int64_t>
+      phases_;  // growing members by (computed - step) mod block size, which never changes
+  std::int64_t next_phase_ =
+      0;                       // the phase whose members need a block in the next step: -step mod block size
+  std::vector<Due> finishes_;  // min-heap; entries of members that left early are skipped when they come up
+  std::vector<Due> saturations_;  // min-heap of steps after which a member's window is full
+  TimePoint last_step_end_;
+  std::int64_t veterans_ = 0;     // members whose previous token came with the last decode step
+  std::vector<Joiners> joiners_;  // the others, by the time of their previous token
+  std::vector<TokenGap> gaps_;
+};
+
+}  // namespace inferometer

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <deque>
+#include <span>
+
+#include "base/units.hpp"
+#include "sim/batch/batch_state.hpp"
+
+namespace inferometer {
+
+/// What a batch policy may see of its replica between two steps: counts and ordered ranges, so that no plan
+/// has to walk the running set. Read-only; every call is O(1). A policy must not read Sequence::output, which
+/// no scheduler knows, nor the (*) fields of a decoding sequence: the functions here give their present
+/// values.
+class ReplicaView {
+ public:
+  ReplicaView(const BatchState& state, TimePoint now) : state_(state), now_(now) {}
+
+  [[nodiscard]] TimePoint now() const { return now_; }
+
+  [[nodiscard]] std::int64_t block_size() const { return state_.blocks().block_size(); }
+  [[nodiscard]] std::int64_t total_blocks() const { return state_.blocks().total().count(); }
+  [[nodiscard]] std::int64_t free_blocks() const { return state_.blocks().free().count(); }
+
+  /// Head first.
+  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return state_.waiting(); }
+  /// Sequences with an unfinished prefill, in running order.
+  [[nodiscard]] std::span<const SequenceId> prefilling() const { return state_.prefilling(); }
+  [[nodiscard]] std::int64_t decode_count() const { return state_.decodes().count(); }
+  /// Prefilling and decoding.
+  [[nodiscard]] std::int64_t running_count() const { return state_.running_count(); }
+  /// First and last of the running list; kNoSequence when empty. Walk it by Sequence::next and previous.
+  [[nodiscard]] SequenceId running_head() const { return state_.head(); }
+  [[nodiscard]] SequenceId running_tail() const { return state_.tail(); }
+
+  [[nodiscard]] const Sequence& sequence(SequenceId id) const { return state_.sequence(id); }
+  [[nodiscard]] bool is_decoding(SequenceId id) const {
+    return sequence(id).state == Sequence::State::decoding;
+  }
+  /// Prompt plus emitted tokens: what the KV cache must hold (but for the last one) before it can decode.
+  [[nodiscard]] std::int64_t tokens(SequenceId id) const { return state_.tokens(id); }
+  [[nodiscard]] std::int64_t computed(SequenceId id) const { return state_.computed(id); }
+  [[nodiscard]] std::int64_t held_blocks(SequenceId id) const { return state_.held_blocks(id); }
+  /// Tokens a prefilling or waiting sequence must still run before it emits.
+  [[nodiscard]] std::int64_t prefill_left(SequenceId id) const { return tokens(id) - computed(id); }
+
+  /// New blocks that one decode step of all decoding sequences takes.
+  [[nodiscard]] std::int64_t decode_blocks_needed() const { return state_.decodes().blocks_needed(); }
+  /// Whether that step gives this decoding sequence one of them.
+  [[nodiscard]] bool needs_block(SequenceId id) const { return state_.decodes().needs_block(sequence(id)); }
+  /// Tokens a decode step attends to with so many cached (sliding windows cut it).
+  [[nodiscard]] std::int64_t attended(std::int64_t computed) const {
+    return state_.decodes().attended(computed);
+  }
+
+ private:
+  const BatchState& state_;
+  TimePoint now_;
+};
+
+}  // namespace inferometer

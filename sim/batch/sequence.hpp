@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace inferometer {
+
+/// Index of a live sequence in its replica's BatchState; reused after the sequence has left.
+using SequenceId = std::int32_t;
+inline constexpr SequenceId kNoSequence = -1;
+
+/// A request on a replica, from enqueueing to its last token.
+/// Fields marked (*) are exact while the sequence waits or prefills; while it decodes they hold their values
+/// of the moment it joined the decode set, and BatchState derives the present ones, so that a decode step
+/// touches no sequence.
+struct Sequence {
+  enum class State : std::uint8_t { waiting, prefilling, decoding };
+
+  std::int64_t request_id = 0;
+  std::int64_t session = -1;
+  TimePoint arrival;
+  TimePoint admitted;       ///< start of the first step that ran it; valid once it ran
+  TimePoint first_token;    ///< valid once emitted > 0
+  TimePoint last_emission;  ///< (*) valid once emitted > 0
+  std::int64_t prompt = 0;
+  std::int64_t output = 0;       ///< tokens it will emit; policies must not look at it
+  std::int64_t max_new = 0;      ///< tokens the client allowed; what a policy may reserve for
+  std::int64_t emitted = 0;      ///< (*)
+  std::int64_t computed = 0;     ///< (*) tokens whose KV is cached
+  std::int64_t held_blocks = 0;  ///< (*)
+  std::int64_t join_step = 0;    ///< decode steps the replica had done when it joined
+  std::uint64_t join_serial =
+      0;  ///< tells this membership of the decode set from earlier ones in the same slot
+  std::int32_t preemptions = 0;
+  SequenceId previous = kNoSequence;  ///< in running order
+  SequenceId next = kNoSequence;
+  State state = State::waiting;
+  bool was_admitted = false;
+  bool grows = true;  ///< decoding takes new blocks (false: all were reserved at admission)
+};
+
+/// What is known of a request when it has emitted its last token.
+struct FinishedRequest {
+  std::int64_t id = 0;
+  std::int64_t session = -1;
+  TimePoint arrival, admitted, first_token, finished;
+  std::int64_t prompt = 0;
+  std::int64_t output = 0;
+  std::int32_t preemptions = 0;
+};
+
+}  // namespace inferometer

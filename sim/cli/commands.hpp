@@ -1,0 +1,28 @@
+#pragma once
+
+// The program's subcommands, one function and one file (<name>_command.cpp) each.
+//
+// Each function adds its subcommand with options to `app` and sets a callback on it. The callback runs inside
+// CLI11's parse, writes its answer to standard output, and throws InputError for what the user got wrong;
+// main prints that and chooses the exit code. Values the options write to must live as long as `app` (a
+// shared_ptr held by the callback does). An exit code other than 0 that is not an error, such as a run ended
+// by Ctrl-C, is thrown as CLI::RuntimeError(code).
+
+namespace CLI {
+class App;
+}
+
+namespace inferometer {
+
+/// `run SCENARIO`: what happens under this traffic.
+void add_run_command(CLI::App& app);
+/// `describe [SECTION]`: every key of a scenario; the models, GPUs, policies and workloads that are built in.
+void add_describe_command(CLI::App& app);
+/// `memory`: what fits on the GPUs.
+void add_memory_command(CLI::App& app);
+/// `roofline`: what binds a step, operator by operator.
+void add_roofline_command(CLI::App& app);
+/// `workload inspect | convert | generate`: what is in a trace.
+void add_workload_command(CLI::App& app);
+
+}  // namespace inferometer

@@ -1,0 +1,122 @@
+// `inferometer describe [SECTION]`: every key of a scenario, and what is built in.
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "base/text.hpp"
+#include "costmodel/model_spec.hpp"
+#include "hardware/gpu_spec.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "workloads/presets.hpp"
+
+namespace inferometer {
+namespace {
+
+std::string describe_models() {
+  std::vector<std::vector<std::string>> rows{
+      {"model", "parameters", "layers", "hidden", "heads", "KV heads", "KV B/token", "max context"}};
+  for (const std::string& name : builtin_model_names()) {
+    const ModelSpec model = load_model(name);
+    rows.push_back({name, fmt::format("{:.3f} B", static_cast<double>(model.parameters()) / 1e9),
+                    std::to_string(model.layers), std::to_string(model.hidden), std::to_string(model.heads),
+                    std::to_string(model.kv_heads), std::to_string(model.kv_bytes_per_token().count()),
+                    std::to_string(model.max_positions)});
+  }
+  return align_columns(rows, 1) +
+         "\nAny Hugging Face config.json of a dense Llama, Mistral, Qwen2 or Qwen3 works as well:\n"
+         "give its path, or that of its directory, as `model:`.\n";
+}
+
+std::string describe_gpus() {
+  std::vector<std::vector<std::string>> rows{
+      {"gpu", "name", "bf16 TFLOPS", "HBM GB", "HBM TB/s", "ridge FLOP/B", "$/h"}};
+  for (const std::string& name : builtin_gpu_names()) {
+    const GpuSpec gpu = load_gpu(name);
+    rows.push_back({name, gpu.title, fmt::format("{:.0f}", gpu.bf16_peak.count() / 1e12),
+                    fmt::format("{:.0f}", static_cast<double>(gpu.hbm_capacity.count()) / 1e9),
+                    fmt::format("{:.3f}", gpu.hbm_bandwidth.count() / 1e12),
+                    fmt::format("{:.0f}", gpu.ridge_point()), fmt::format("{:.2f}", gpu.price.count())});
+  }
+  return align_columns(rows, 2) +
+         "\nSources and dates of all figures: hardware/gpus/*.yaml. A file of that form works as `gpu:` "
+         "too.\n";
+}
+
+std::string describe_policies() {
+  std::vector<std::vector<std::string>> rows{{"policy", "modelled on"}};
+  for (const PolicyEntry& policy : policy_registry().entries()) {
+    rows.push_back({policy.name, policy.summary});
+  }
+  return align_columns(rows, 2) + "\nTheir parameters: inferometer describe engine\n";
+}
+
+std::string overview(const Table& scenario) {
+  std::string text = describe(scenario);
+  return text +
+         "\nMore: inferometer describe SECTION, with one of models, gpus, policies, workloads or a section "
+         "above.\n";
+}
+
+std::string describe_section(const std::string& name) {
+  const Table scenario = scenario_table(policy_registry());
+  if (name.empty()) {
+    return overview(scenario);
+  }
+  if (name == "models") {
+    return describe_models();
+  }
+  if (name == "gpus") {
+    return describe_gpus();
+  }
+  if (name == "policies") {
+    return describe_policies();
+  }
+  if (name == "workloads") {
+    return describe_presets();
+  }
+  std::vector<std::string> known{"models", "gpus", "policies", "workloads"};
+  for (const Key& key : scenario.keys()) {
+    if (key.type != ValueType::section) {
+      continue;
+    }
+    if (key.name == name) {
+      return describe(*key.table);
+    }
+    known.push_back(key.name);
+  }
+  throw ConfigError({}, "there is nothing called \"" + name + "\" to describe" + did_you_mean(name, known) +
+                            " (known: " + join_alternatives(known) + ")");
+}
+
+}  // namespace
+
+void add_describe_command(CLI::App& app) {
+  struct Arguments {
+    std::string section;
+    bool json_schema = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "describe", "Every key of a scenario; the models, GPUs, policies and workloads built in");
+  command->add_option("SECTION", arguments->section,
+                      "models, gpus, policies, workloads, or a section of a scenario");
+  command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");
+  command->callback([arguments] {
+    if (arguments->json_schema) {
+      std::cout << json_schema(scenario_table(policy_registry()));
+    } else {
+      std::cout << describe_section(arguments->section);
+    }
+  });
+}
+
+}  // namespace inferometer

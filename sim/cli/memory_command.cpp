@@ -1,0 +1,112 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "costmodel/memory_footprint.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/memory_report.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr const char* kAll = "all";
+/// Beyond any context; keeps token arithmetic inside 64 bits.
+constexpr std::int64_t kMaxContext = 1'000'000'000'000;
+
+struct MemoryOptions {
+  std::string model;
+  std::string gpu;
+  std::int64_t tensor_parallel = 1;
+  std::int64_t context = 0;
+  CLI::Option* context_option = nullptr;
+  MemorySettings settings;
+  bool csv = false;
+  bool json = false;
+};
+
+MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptions& options,
+                   bool one_of_many) {
+  MemoryRow row;
+  row.model = model.name;
+  row.gpu = gpu.name;
+  row.tensor_parallel = options.tensor_parallel;
+  row.gpu_memory_utilization = options.settings.gpu_memory_utilization;
+  row.max_positions = model.max_positions;
+  row.context = TokenCount(options.context_option->count() > 0 ? options.context : model.max_positions);
+  row.smallest_fitting = smallest_fitting_tensor_parallel(model, gpu, options.settings, row.context);
+  try {
+    row.footprint = memory_footprint(model, gpu, options.tensor_parallel, options.settings);
+  } catch (const ConfigError&) {
+    // In a list over all models, one that cannot be split so is an entry, not the end of the list. The
+    // settings are right: the call before this one has checked them.
+    if (!one_of_many || options.tensor_parallel < 1) {
+      throw;
+    }
+  }
+  return row;
+}
+
+void run_memory(const MemoryOptions& options) {
+  if (options.context_option->count() > 0 && (options.context < 1 || options.context > kMaxContext)) {
+    throw ConfigError(Position{}, fmt::format("--context {} is not a whole number of tokens from 1 to {}",
+                                              options.context, kMaxContext));
+  }
+  const bool all_models = options.model == kAll;
+  const bool all_gpus = options.gpu == kAll;
+  std::vector<MemoryRow> rows;
+  for (const std::string& model_name : all_models ? builtin_model_names() : std::vector{options.model}) {
+    const ModelSpec model = load_model(model_name);
+    for (const std::string& gpu_name : all_gpus ? builtin_gpu_names() : std::vector{options.gpu}) {
+      rows.push_back(make_row(model, load_gpu(gpu_name), options, all_models || all_gpus));
+    }
+  }
+  std::string text;
+  if (options.csv) {
+    text = memory_csv(rows);
+  } else if (options.json) {
+    text = memory_json(rows);
+  } else if (all_models && all_gpus) {
+    text = memory_matrix(rows);
+  } else {
+    text = all_models || all_gpus ? memory_table(rows) : memory_text(rows.front());
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+void add_memory_command(CLI::App& app) {
+  const auto options = std::make_shared<MemoryOptions>();
+  CLI::App* command = app.add_subcommand("memory", "What fits on the GPUs: weights, activations, KV cache");
+  command->add_option("--model", options->model, "Built-in name, config.json, its directory, or \"all\"")
+      ->required();
+  command->add_option("--gpu", options->gpu, "Built-in name, YAML file, or \"all\"")->required();
+  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
+      ->capture_default_str();
+  options->context_option =
+      command->add_option("--context", options->context,
+                          "Tokens of the sequences to count (default: the longest the model was made for)");
+  command
+      ->add_option("--max-num-batched-tokens", options->settings.max_num_batched_tokens,
+                   "Tokens of a step at most")
+      ->capture_default_str();
+  command->add_option("--max-num-seqs", options->settings.max_num_seqs, "Sequences of a step at most")
+      ->capture_default_str();
+  command
+      ->add_option("--gpu-memory-utilization", options->settings.gpu_memory_utilization,
+                   "Share of the GPU's memory that the engine takes")
+      ->capture_default_str();
+  command->add_option("--block-size", options->settings.block_size, "Tokens of a KV cache block")
+      ->capture_default_str();
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "A line of values for each model and GPU");
+  command->add_flag("--json", options->json, "The same as a JSON array")->excludes(csv);
+  command->callback([options] { run_memory(*options); });
+}
+
+}  // namespace inferometer

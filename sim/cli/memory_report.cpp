@@ -1,0 +1,222 @@
+#include "sim/cli/memory_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace inferometer {
+namespace {
+
+std::string gigabytes(Bytes bytes) {
+  return fmt::format("{:.2f} GB", static_cast<double>(bytes.count()) / 1e9);
+}
+
+std::string advice(const MemoryRow& row) {
+  if (row.smallest_fitting) {
+    return fmt::format("tensor_parallel {} would hold one", *row.smallest_fitting);
+  }
+  return "no tensor_parallel up to the 8 GPUs of a node holds one";
+}
+
+std::string verdict(const MemoryRow& row) {
+  if (!row.footprint) {
+    return fmt::format("tensor_parallel {} cannot split this model", row.tensor_parallel);
+  }
+  if (!row.footprint->fits()) {
+    return fmt::format("does not fit, {} too little on each GPU; for sequences of {} tokens, {}",
+                       gigabytes(row.footprint->shortfall()), row.context.count(), advice(row));
+  }
+  if (row.footprint->sequences_at(row.context) == 0) {
+    return fmt::format("fits, but not one sequence of {} tokens; {}", row.context.count(), advice(row));
+  }
+  return "fits";
+}
+
+/// Columns separated by two spaces, the first `left` of them to the left, the others to the right; no
+/// trailing spaces.
+std::string align(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
+  std::vector<std::size_t> widths;
+  for (const auto& cells : lines) {
+    widths.resize(std::max(widths.size(), cells.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& cells : lines) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string padding(widths[i] - cells[i].size(), ' ');
+      line += (i == 0 ? "" : "  ") + (i < left ? cells[i] + padding : padding + cells[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+/// The one list of what a row says, for CSV and JSON.
+Json values_of(const MemoryRow& row) {
+  Json values;
+  values["model"] = row.model;
+  values["gpu"] = row.gpu;
+  values["tensor_parallel"] = row.tensor_parallel;
+  values["gpu_memory_utilization"] = row.gpu_memory_utilization;
+  const auto put = [&values, &row](const char* key, auto value_of) {
+    values[key] = row.footprint ? Json(value_of(*row.footprint)) : Json(nullptr);
+  };
+  put("fits", [](const MemoryFootprint& f) { return f.fits(); });
+  put("usable_bytes", [](const MemoryFootprint& f) { return f.usable.count(); });
+  put("budget_bytes", [](const MemoryFootprint& f) { return f.budget.count(); });
+  put("weights_bytes", [](const MemoryFootprint& f) { return f.weights.count(); });
+  put("activations_bytes", [](const MemoryFootprint& f) { return f.activations.count(); });
+  put("other_bytes", [](const MemoryFootprint& f) { return f.other.count(); });
+  put("kv_cache_bytes", [](const MemoryFootprint& f) { return f.kv_cache.count(); });
+  put("kv_bytes_per_token", [](const MemoryFootprint& f) { return f.kv_bytes_per_token.count(); });
+  put("block_size_tokens", [](const MemoryFootprint& f) { return f.block_size; });
+  put("kv_blocks", [](const MemoryFootprint& f) { return f.blocks.count(); });
+  put("kv_tokens", [](const MemoryFootprint& f) { return f.tokens().count(); });
+  values["context_tokens"] = row.context.count();
+  put("sequences", [&row](const MemoryFootprint& f) { return f.sequences_at(row.context); });
+  put("shortfall_bytes", [](const MemoryFootprint& f) { return f.shortfall().count(); });
+  values["smallest_fitting_tensor_parallel"] =
+      row.smallest_fitting ? Json(*row.smallest_fitting) : Json(nullptr);
+  return values;
+}
+
+std::string csv_cell(const Json& value) {
+  if (value.is_null()) {
+    return "";
+  }
+  if (!value.is_string()) {
+    return value.dump();
+  }
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string memory_text(const MemoryRow& row) {
+  std::string text = fmt::format("{} on {}, tensor_parallel {}: {}\n", row.model, row.gpu,
+                                 row.tensor_parallel, verdict(row));
+  if (!row.footprint) {
+    return text;
+  }
+  const MemoryFootprint& memory = *row.footprint;
+  text += "\nOn each GPU\n";
+  text += align(
+      {{"  usable memory", gigabytes(memory.usable)},
+       {fmt::format("  engine's share, {} of it", row.gpu_memory_utilization), gigabytes(memory.budget)},
+       {"    weights", gigabytes(memory.weights)},
+       {"    activations at their peak", gigabytes(memory.activations)},
+       {"    CUDA context, buffers, other", gigabytes(memory.other)},
+       {"    left for KV cache", gigabytes(memory.kv_cache)}},
+      1);
+  text += "\nKV cache\n";
+  text += align({{"  a token", fmt::format("{} B", memory.kv_bytes_per_token.count())},
+                 {"  a block", fmt::format("{} tokens", memory.block_size)},
+                 {"  blocks", fmt::format("{}", memory.blocks.count())},
+                 {"  tokens", fmt::format("{}", memory.tokens().count())},
+                 {fmt::format("  sequences of {} tokens", row.context.count()),
+                  fmt::format("{}", memory.sequences_at(row.context))}},
+                1);
+  if (row.context.count() > row.max_positions) {
+    text += fmt::format("\nThe model was made for contexts of up to {} tokens.\n", row.max_positions);
+  }
+  return text;
+}
+
+std::string memory_table(const std::vector<MemoryRow>& rows) {
+  std::vector<std::vector<std::string>> lines = {{"model", "gpu", "tp", "weights", "activations", "other",
+                                                  "KV cache", "B/token", "blocks", "tokens", "context",
+                                                  "sequences"}};
+  std::string remarks;
+  for (const MemoryRow& row : rows) {
+    std::vector<std::string> cells = {row.model, row.gpu, fmt::format("{}", row.tensor_parallel)};
+    if (row.footprint) {
+      const MemoryFootprint& memory = *row.footprint;
+      std::vector<std::string> figures = {gigabytes(memory.weights),
+                                          gigabytes(memory.activations),
+                                          gigabytes(memory.other),
+                                          gigabytes(memory.kv_cache),
+                                          fmt::format("{}", memory.kv_bytes_per_token.count()),
+                                          fmt::format("{}", memory.blocks.count()),
+                                          fmt::format("{}", memory.tokens().count()),
+                                          fmt::format("{}", row.context.count()),
+                                          fmt::format("{}", memory.sequences_at(row.context))};
+      std::move(figures.begin(), figures.end(), std::back_inserter(cells));
+    }
+    lines.push_back(std::move(cells));
+    if (const std::string remark = verdict(row); remark != "fits") {
+      remarks += fmt::format("{} on {}: {}\n", row.model, row.gpu, remark);
+    }
+  }
+  return align(lines, 2) + (remarks.empty() ? "" : "\n" + remarks);
+}
+
+std::string memory_matrix(const std::vector<MemoryRow>& rows) {
+  std::vector<std::vector<std::string>> lines = {{"KV tokens"}};
+  for (const MemoryRow& row : rows) {
+    if (row.model == rows.front().model) {
+      lines.front().push_back(row.gpu);
+    }
+    if (lines.back().front() != row.model) {
+      lines.push_back({row.model});
+    }
+    std::string cell = row.smallest_fitting ? fmt::format("tp {}", *row.smallest_fitting) : "-";
+    if (row.footprint && row.footprint->fits()) {
+      cell = fmt::format("{}", row.footprint->tokens().count());
+    }
+    lines.back().push_back(std::move(cell));
+  }
+  const std::string legend = fmt::format(
+      "\nAt tensor_parallel {}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
+      "context. "
+      "\"-\": not the 8 GPUs of a node.\n",
+      rows.front().tensor_parallel);
+  return align(lines, 1) + legend;
+}
+
+std::string memory_csv(const std::vector<MemoryRow>& rows) {
+  std::string text;
+  for (const MemoryRow& row : rows) {
+    const Json values = values_of(row);
+    if (text.empty()) {
+      for (const auto& [key, value] : values.items()) {
+        text += (text.empty() ? "" : ",") + key;
+      }
+      text += "\n";
+    }
+    std::string line;
+    const char* separator = "";
+    for (const auto& [key, value] : values.items()) {
+      line += separator + csv_cell(value);
+      separator = ",";
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string memory_json(const std::vector<MemoryRow>& rows) {
+  Json list = Json::array();
+  for (const MemoryRow& row : rows) {
+    list.push_back(values_of(row));
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace inferometer

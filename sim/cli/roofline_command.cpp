@@ -1,0 +1,122 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/cli/roofline_report.hpp"
+#include "sim/cli/step_argument.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  inferometer roofline --model llama-3-8b --gpu h100-sxm --decode 64@1024\n"
+    "  inferometer roofline --model llama-3-8b --gpu a100-80gb-sxm --prefill 64x512 --level datasheet\n"
+    "  inferometer roofline --model llama-3-8b --gpu h100-sxm --chunk 512@8192 --decode 64@1024\n"
+    "  inferometer roofline --model llama-3-70b --gpu h100-sxm --tensor-parallel 8 --decode 1@4096 "
+    "--sweep batch=1:512\n";
+
+struct RooflineOptions {
+  std::string model, gpu;
+  std::int64_t tensor_parallel = 1;
+  std::string prefill, chunk, decode, sweep;
+  std::string level = "roofline";
+  bool csv = false;
+};
+
+StepArgument step_from(const RooflineOptions& options) {
+  StepArgument step;
+  if (!options.prefill.empty()) {
+    step.prefill = parse_prefill(options.prefill);
+  }
+  if (!options.chunk.empty()) {
+    step.chunk = parse_chunk(options.chunk);
+  }
+  if (!options.decode.empty()) {
+    step.decode = parse_decode(options.decode);
+  }
+  if (!step.prefill && !step.chunk && !step.decode) {
+    throw ConfigError(
+        Position{},
+        "no step to price: give --prefill BATCHxLENGTH, --chunk SIZE@PAST or --decode BATCH@CONTEXT");
+  }
+  return step;
+}
+
+CostLevel level_from(const std::string& word) {
+  const std::vector<std::string> known{"datasheet", "roofline"};
+  if (word != known[0] && word != known[1]) {
+    throw ConfigError(Position{}, "--level \"" + word + "\" is not known; allowed: " +
+                                      join_alternatives(known) + did_you_mean(word, known));
+  }
+  return word == known[0] ? CostLevel::datasheet : CostLevel::roofline;
+}
+
+std::string one_step(const RooflineSetting& setting, const StepArgument& step, bool csv) {
+  const OwnedStepShape shape(step, setting.model.sliding_window);
+  const std::vector<RooflineRow> rows = roofline_rows(setting, shape.shape());
+  return csv ? roofline_csv(rows) : roofline_text(setting, to_text(step), rows);
+}
+
+std::string swept_steps(const RooflineSetting& setting, const StepArgument& step, const Sweep& sweep,
+                        bool csv) {
+  std::vector<SweepRow> rows;
+  for (const std::int64_t value : sweep.values) {
+    const OwnedStepShape shape(with_value(step, sweep.name, value), setting.model.sliding_window);
+    rows.push_back(sweep_row(setting, value, shape.shape()));
+  }
+  return csv ? sweep_csv(sweep.name, rows) : sweep_text(setting, to_text(step), sweep.name, rows);
+}
+
+void run_roofline(const RooflineOptions& options) {
+  const StepArgument step = step_from(options);
+  RooflineSetting setting;
+  setting.level = level_from(options.level);
+  setting.model = load_model(options.model);
+  setting.gpu = load_gpu(options.gpu);
+  setting.profile = load_profile(setting.gpu.name);
+  setting.tensor_parallel = options.tensor_parallel;
+  shard(setting.model, setting.tensor_parallel);  // refuses what cannot be split
+  const std::string text = options.sweep.empty()
+                               ? one_step(setting, step, options.csv)
+                               : swept_steps(setting, step, parse_sweep(options.sweep, step), options.csv);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+void add_roofline_command(CLI::App& app) {
+  const auto options = std::make_shared<RooflineOptions>();
+  CLI::App* command = app.add_subcommand("roofline", "What binds a step, operator by operator");
+  command->add_option("--model", options->model, "Built-in name, config.json, or its directory")->required();
+  command->add_option("--gpu", options->gpu, "Built-in name, or YAML file")->required();
+  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
+      ->capture_default_str();
+  CLI::Option* prefill = command->add_option("--prefill", options->prefill,
+                                             "BATCHxLENGTH: whole prompts (LENGTH alone: one prompt)");
+  command
+      ->add_option("--chunk", options->chunk,
+                   "SIZE@PAST: SIZE tokens of a prompt after PAST cached ones (SIZE alone: its first)")
+      ->excludes(prefill);
+  command
+      ->add_option("--decode", options->decode,
+                   "BATCH@CONTEXT: sequences that attend CONTEXT tokens each; may go beside --chunk")
+      ->excludes(prefill);
+  command->add_option(
+      "--sweep", options->sweep,
+      "NAME=FROM:TO[:xFACTOR|:+STEP]: a row for each value of one of the step's numbers (batch, "
+      "length, size, past, context); doubles unless told otherwise");
+  command->add_option("--level", options->level, "Whose roofs bind: datasheet or roofline")
+      ->capture_default_str();
+  command->add_flag("--csv", options->csv, "Values with a header instead of a table");
+  command->footer(kExamples);
+  command->callback([options] { run_roofline(*options); });
+}
+
+}  // namespace inferometer

@@ -1,0 +1,147 @@
+// `inferometer run SCENARIO`: what happens under this traffic.
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/report/atomic_file.hpp"
+#include "sim/report/progress_bar.hpp"
+#include "sim/report/requests_csv.hpp"
+#include "sim/report/results_json.hpp"
+#include "sim/report/run_report.hpp"
+#include "sim/report/terminal_summary.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells report it
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+extern "C" void note_interrupt(int) {
+  g_interrupted = 1;
+}
+
+/// While it lives, Ctrl-C is noted instead of ending the program; a second one ends it.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action {};
+    action.sa_handler = note_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &previous_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  [[nodiscard]] static bool interrupted() { return g_interrupted != 0; }
+
+ private:
+  struct sigaction previous_ {};
+};
+
+struct RunArguments {
+  std::string scenario;
+  std::vector<std::string> assignments;
+  std::string out;
+  bool requests_csv = false;
+  bool quiet = false;
+  std::optional<std::int64_t> seed;
+};
+
+/// Runs to the end, or to Ctrl-C; true when everything was done.
+bool run_with_progress(Simulation& simulation, bool show_progress) {
+  constexpr std::int64_t kEventsBetweenLooks = 1 << 16;
+  const InterruptGuard guard;
+  const auto start = std::chrono::steady_clock::now();
+  ProgressBar bar(std::cerr, show_progress && isatty(STDERR_FILENO) != 0);
+  bool is_more = true;
+  while (is_more && !InterruptGuard::interrupted()) {
+    is_more = simulation.run(kEventsBetweenLooks);
+    const Census census = simulation.census();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    bar.update({elapsed.count(), simulation.now().since_start(), census.completed + census.rejected,
+                simulation.workload().size_hint()});
+  }
+  bar.clear();
+  return !is_more;
+}
+
+void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
+  const std::filesystem::path directory = arguments.out;
+  write_file(directory / "results.json", results_json(report));
+  if (arguments.requests_csv) {
+    AtomicFile file(directory / "requests.csv");
+    write_requests_csv(recorder, file.stream());
+    file.commit();
+  }
+}
+
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    throw ConfigError({directory}, "cannot be made a directory: " + error.message());
+  }
+}
+
+void run(const RunArguments& arguments) {
+  if (arguments.requests_csv && arguments.out.empty()) {
+    throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
+  }
+  const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
+  const Deployment deployment = make_deployment(scenario);
+  if (!arguments.out.empty()) {
+    make_directory(arguments.out);
+  }
+  MetricsRecorder recorder = make_recorder(scenario);
+  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  const bool is_complete = run_with_progress(simulation, !arguments.quiet);
+  const Report report = make_report(scenario, deployment, simulation, recorder, !is_complete);
+  if (!arguments.out.empty()) {
+    write_outputs(arguments, report, recorder);
+  }
+  if (!arguments.quiet) {
+    std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
+  }
+  if (!is_complete) {
+    throw CLI::RuntimeError(kExitInterrupted);
+  }
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  const auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = app.add_subcommand("run", "What happens under this traffic: latency, throughput, cost");
+  command->add_option("SCENARIO", arguments->scenario, "Scenario file (YAML)")->required();
+  command
+      ->add_option("--set", arguments->assignments,
+                   "Change a key: engine.max_num_seqs=64, 'slo={ttft_p99: 1 s}'; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--seed", arguments->seed, "Start of all random streams; the same as --set seed=N")
+      ->type_name("N");
+  command->add_option("--out", arguments->out, "Write results.json there")->type_name("DIR");
+  command->add_flag("--requests-csv", arguments->requests_csv,
+                    "Also write requests.csv there, a row a request");
+  command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
+  command->footer(
+      "Ctrl-C ends a run early: what was done so far is reported, marked partial, and the exit code is 130.\n"
+      "`inferometer describe` explains every key of a scenario.");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace inferometer

@@ -1,0 +1,124 @@
+#include "sim/engine/simulation.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+
+Simulation::Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> replicas,
+                       SimulationObserver& observer)
+    : workload_(std::move(workload)),
+      replicas_(std::move(replicas)),
+      observer_(observer),
+      pending_schedules_(replicas_.size()) {
+  INFEROMETER_CHECK(!replicas_.empty(), "a simulation has a replica");
+  post_next_arrival();
+}
+
+bool Simulation::run(std::int64_t max_events) {
+  for (std::int64_t handled = 0; handled < max_events && !queue_.empty(); ++handled) {
+    const Event event = queue_.pop();
+    INFEROMETER_CHECK(event.time() >= now_, "the clock never goes back");
+    now_ = event.time();
+    ++events_;
+    dispatch(event);
+  }
+  return !queue_.empty();
+}
+
+void Simulation::dispatch(const Event& event) {
+  switch (event.kind) {
+    case EventKind::step_end:
+      replicas_[event.target].end_step();
+      report_departures(event.target);
+      request_schedule(event.target, now_);
+      break;
+    case EventKind::arrival:
+      if (pending_arrival_ == now_) {
+        pending_arrival_.reset();
+      }
+      receive_arrivals();
+      break;
+    case EventKind::schedule:
+      if (pending_schedules_[event.target] == now_) {
+        pending_schedules_[event.target].reset();
+      }
+      schedule(event.target);
+      break;
+  }
+}
+
+void Simulation::receive_arrivals() {
+  constexpr std::uint32_t kTarget = 0;  // one replica: there is nothing to route
+  for (auto next = workload_->next_arrival(); next && *next <= now_; next = workload_->next_arrival()) {
+    workload_->take(request_);
+    INFEROMETER_CHECK(request_.arrival == now_, "a request arrives when the workload said it would");
+    ++injected_;
+    observer_.on_arrival(request_);
+    if (!replicas_[kTarget].enqueue(request_)) {
+      workload_->finished(request_.id, now_);
+    }
+  }
+  request_schedule(kTarget, now_);
+  post_next_arrival();
+}
+
+void Simulation::schedule(std::uint32_t target) {
+  Replica& replica = replicas_[target];
+  if (replica.in_step()) {
+    return;
+  }
+  const Replica::Start start = replica.start_step(now_);
+  report_departures(target);
+  if (start.step_end) {
+    queue_.push(Event::at(*start.step_end, EventKind::step_end, target));
+  } else if (start.wake_at) {
+    INFEROMETER_CHECK(*start.wake_at > now_, "a policy asks to be woken later, not now");
+    request_schedule(target, *start.wake_at);
+  }
+}
+
+void Simulation::request_schedule(std::uint32_t target, TimePoint time) {
+  std::optional<TimePoint>& pending = pending_schedules_[target];
+  if (pending && *pending <= time) {
+    return;
+  }
+  pending = time;
+  queue_.push(Event::at(time, EventKind::schedule, target));
+}
+
+void Simulation::report_departures(std::uint32_t target) {
+  const auto departed = replicas_[target].departed();
+  if (departed.empty()) {
+    return;
+  }
+  for (const std::int64_t id : departed) {
+    workload_->finished(id, now_);
+  }
+  post_next_arrival();
+}
+
+void Simulation::post_next_arrival() {
+  const std::optional<TimePoint> next = workload_->next_arrival();
+  if (!next || (pending_arrival_ && *pending_arrival_ <= *next)) {
+    return;
+  }
+  INFEROMETER_CHECK(*next >= now_, "a request never arrives in the past");
+  pending_arrival_ = next;
+  queue_.push(Event::at(*next, EventKind::arrival, 0));
+}
+
+Census Simulation::census() const {
+  Census census;
+  census.injected = injected_;
+  for (const Replica& replica : replicas_) {
+    census.completed += replica.completed();
+    census.rejected += replica.rejected();
+    census.running += replica.state().running_count();
+    census.waiting += static_cast<std::int64_t>(replica.state().waiting().size());
+  }
+  return census;
+}
+
+}  // namespace inferometer

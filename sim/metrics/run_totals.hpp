@@ -1,0 +1,62 @@
+#pragma once
+
+// What a run adds up to, in integers: sums over steps, extremes, and what arrivals saw.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/int128.hpp"
+#include "base/units.hpp"
+#include "costmodel/step_pricer.hpp"
+#include "costmodel/work_totals.hpp"
+#include "sim/metrics/thinned_samples.hpp"
+
+namespace inferometer {
+
+enum class StepPhase : std::uint8_t { prefill, decode, mixed };
+inline constexpr std::size_t kStepPhases = 3;
+
+/// Steps that only prefilled, only decoded, or did both.
+struct PhaseTotals {
+  std::int64_t steps = 0;
+  StepCost cost{};
+  std::int64_t prefill_tokens = 0;
+  std::int64_t decode_tokens = 0;
+  std::optional<WorkTotals> work;  ///< of one GPU, padding included; absent when nobody asked for it
+};
+
+/// A quantity that a step has all along: its integral over busy time, and its largest value.
+struct LevelTotals {
+  Int128 integral = 0;  ///< value times picoseconds
+  std::int64_t peak = 0;
+
+  void add(std::int64_t value, Duration time) {
+    integral += Int128{value} * time.count();
+    peak = value > peak ? value : peak;
+  }
+};
+
+struct ArrivalTotals {
+  std::int64_t count = 0;
+  TimePoint first, last;
+  Int128 squared_gaps = 0;           ///< sum over neighbours of (picoseconds between them)^2
+  ThinnedSamples in_system;          ///< requests in the system as each arrival found it
+  std::int64_t waiting_at_last = 0;  ///< requests that waited when the last one came, by the latest step ends
+};
+
+struct RunTotals {
+  std::array<PhaseTotals, kStepPhases> phases;
+  LevelTotals held_blocks, decodes, running, waiting;
+  std::int64_t preemptions = 0;
+  std::int64_t emitted = 0;
+  std::int64_t in_system = 0;
+  std::int64_t max_in_system = 0;
+  std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on
+  ArrivalTotals arrivals;
+  TimePoint last_event;  ///< the last arrival, step end or departure
+
+  [[nodiscard]] StepCost cost() const { return phases[0].cost + phases[1].cost + phases[2].cost; }
+};
+
+}  // namespace inferometer

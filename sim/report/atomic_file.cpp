@@ -1,0 +1,57 @@
+#include "sim/report/atomic_file.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace inferometer {
+
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), beside_(target_) {
+  // The process id keeps two runs that write to one place out of each other's way.
+  beside_ += fmt::format(".{}.tmp", getpid());
+  errno = 0;
+  stream_.open(beside_, std::ios::binary | std::ios::trunc);
+  if (!stream_) {
+    fail("cannot write", errno);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (!is_done_) {
+    stream_.close();
+    std::error_code ignored;
+    std::filesystem::remove(beside_, ignored);
+  }
+}
+
+void AtomicFile::commit() {
+  errno = 0;
+  stream_.close();
+  if (!stream_) {
+    fail("cannot write all of it", errno);
+  }
+  std::error_code error;
+  std::filesystem::rename(beside_, target_, error);
+  if (error) {
+    fail("cannot put it in its place", error.value());
+  }
+  is_done_ = true;
+}
+
+void AtomicFile::fail(std::string_view what, int error) const {
+  const std::string why = error == 0 ? "unknown reason" : std::generic_category().message(error);
+  throw ConfigError({target_.string(), 0, 0}, fmt::format("{}: {}", what, why));
+}
+
+void write_file(const std::filesystem::path& target, std::string_view contents) {
+  AtomicFile file(target);
+  file.stream().write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  file.commit();
+}
+
+}  // namespace inferometer

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace inferometer {
+
+/// A file that appears whole or not at all: it is written beside its place and renamed by commit(). Without
+/// commit(), nothing is left behind and a file that was there before stays.
+class AtomicFile {
+ public:
+  /// Throws ConfigError when no file can be made in that directory.
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  [[nodiscard]] std::ostream& stream() { return stream_; }
+  /// Throws ConfigError when not everything could be written, or the target is a directory. Call once.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(std::string_view what, int error) const;
+
+  std::filesystem::path target_;
+  std::filesystem::path beside_;
+  std::ofstream stream_;
+  bool is_done_ = false;
+};
+
+/// Writes a whole file at once, as AtomicFile does.
+void write_file(const std::filesystem::path& target, std::string_view contents);
+
+}  // namespace inferometer

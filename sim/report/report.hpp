@@ -1,0 +1,33 @@
+#pragma once
+
+// Everything a run has to say, as one value; the writers of this folder only choose the form.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/metrics/slo.hpp"
+#include "sim/metrics/summary.hpp"
+
+namespace inferometer {
+
+/// A file the results depend on.
+struct InputFile {
+  std::string name;  ///< as the scenario names it
+  std::string hash;  ///< algorithm and digest: "sha256:9f86d0..."
+  std::int64_t bytes = 0;
+};
+
+struct Report {
+  std::string scenario;         ///< its name, for people
+  std::string program_version;  ///< "0.1.0"
+  Summary summary;
+  SloReport slo;
+  nlohmann::ordered_json resolved_scenario;  ///< with all defaults
+  std::vector<InputFile> inputs;             ///< in order of reading
+  std::vector<std::string> notes;  ///< sentences the reader should know: "max_model_len cut to 8192: ..."
+};
+
+}  // namespace inferometer

@@ -1,0 +1,173 @@
+#include "sim/report/results_json.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace inferometer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+void add_latency(Json& metrics, const std::string& name,
+                 const std::optional<DurationStatistics>& statistics) {
+  struct Field {
+    const char* prefix;
+    double DurationStatistics::*value;
+  };
+  static constexpr std::array<Field, 9> kFields = {{{"mean", &DurationStatistics::mean_ms},
+                                                    {"median", &DurationStatistics::median_ms},
+                                                    {"std", &DurationStatistics::std_ms},
+                                                    {"min", &DurationStatistics::min_ms},
+                                                    {"p50", &DurationStatistics::p50_ms},
+                                                    {"p90", &DurationStatistics::p90_ms},
+                                                    {"p95", &DurationStatistics::p95_ms},
+                                                    {"p99", &DurationStatistics::p99_ms},
+                                                    {"max", &DurationStatistics::max_ms}}};
+  for (const Field& field : kFields) {
+    metrics[std::string(field.prefix) + "_" + name + "_ms"] =
+        statistics ? Json((*statistics).*field.value) : Json(nullptr);
+  }
+}
+
+Json metrics_of(const Summary& summary) {
+  Json metrics;
+  metrics["definitions"] = to_string(summary.definitions);
+  metrics["duration"] = summary.duration_seconds;
+  metrics["completed"] = summary.completed;
+  metrics["failed"] = summary.failed;
+  metrics["total_input_tokens"] = summary.total_input_tokens;
+  metrics["total_output_tokens"] = summary.total_output_tokens;
+  metrics["request_throughput"] = summary.request_throughput;
+  metrics["request_goodput"] = or_null(summary.request_goodput);
+  metrics["output_throughput"] = summary.output_throughput;
+  metrics["total_token_throughput"] = summary.total_token_throughput;
+  metrics["max_output_tokens_per_s"] = summary.max_output_tokens_per_second;
+  metrics["max_concurrent_requests"] = summary.max_concurrent_requests;
+  add_latency(metrics, "ttft", summary.ttft);
+  add_latency(metrics, "tpot", summary.tpot);
+  add_latency(metrics, "itl", summary.itl);
+  if (summary.definitions == MetricDefinitions::aiperf) {
+    add_latency(metrics, "icl", summary.icl);
+  }
+  add_latency(metrics, "e2el", summary.e2el);
+  add_latency(metrics, "queue_delay", summary.queue_delay);
+  return metrics;
+}
+
+Json requests_of(const Summary& summary) {
+  Json rejections = Json::array();
+  for (const RejectionCount& rejection : summary.rejections) {
+    rejections.push_back({{"reason", rejection.reason}, {"requests", rejection.requests}});
+  }
+  return {{"injected", summary.census.injected},
+          {"completed", summary.census.completed},
+          {"running", summary.census.running},
+          {"waiting", summary.census.waiting},
+          {"rejected", summary.census.rejected},
+          {"truncated", summary.truncated},
+          {"goodput_share", or_null(summary.goodput_share)},
+          {"rejections", rejections}};
+}
+
+Json phase_of(const PhaseSummary& phase) {
+  return {{"steps", phase.steps},
+          {"busy_s", phase.seconds},
+          {"prefill_tokens", phase.prefill_tokens},
+          {"decode_tokens", phase.decode_tokens},
+          {"mfu_share", or_null(phase.mfu)},
+          {"mbu_share", or_null(phase.mbu)}};
+}
+
+Json steps_of(const Summary& summary) {
+  return {{"all", phase_of(summary.all_phases)},
+          {"prefill", phase_of(summary.phases[static_cast<std::size_t>(StepPhase::prefill)])},
+          {"decode", phase_of(summary.phases[static_cast<std::size_t>(StepPhase::decode)])},
+          {"mixed", phase_of(summary.phases[static_cast<std::size_t>(StepPhase::mixed)])}};
+}
+
+Json level_of(const LevelSummary& level) {
+  return {{"mean_busy", level.mean_busy}, {"mean_total", level.mean_total}, {"peak", level.peak}};
+}
+
+Json engine_of(const Summary& summary) {
+  return {{"preemptions", summary.preemptions},
+          {"recomputed_tokens", or_null(summary.recomputed_tokens)},
+          {"decoding_requests", level_of(summary.batch_size)},
+          {"running_requests", level_of(summary.running)},
+          {"waiting_requests", level_of(summary.waiting)},
+          {"kv_capacity_blocks", summary.kv_blocks},
+          {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
+}
+
+Json time_split_of(const TimeSplit& split) {
+  return {{"compute", split.compute}, {"bandwidth", split.bandwidth}, {"communication", split.communication},
+          {"latency", split.latency}, {"host", split.host},           {"idle", split.idle}};
+}
+
+Json money_of(const std::optional<Money>& money) {
+  if (!money) {
+    return nullptr;
+  }
+  return {{"price_dollars_per_hour", money->dollars_per_hour},
+          {"cost_dollars", money->dollars},
+          {"output_dollars_per_million_tokens", or_null(money->dollars_per_million_output_tokens)},
+          {"total_dollars_per_million_tokens", or_null(money->dollars_per_million_tokens)}};
+}
+
+Json stability_of(const StabilityReport& stability) {
+  return {{"queue", to_string(stability.verdict)},
+          {"sentence", stability.sentence},
+          {"offered_requests_per_s", stability.offered_per_second},
+          {"growth_share", or_null(stability.growth_share)},
+          {"load_share", or_null(stability.load)}};
+}
+
+Json slo_of(const SloReport& slo) {
+  Json verdicts = Json::array();
+  for (const SloVerdict& verdict : slo.verdicts) {
+    verdicts.push_back({{"name", verdict.name},
+                        {"unit", verdict.unit()},
+                        {"value", or_null(verdict.value)},
+                        {"limit", verdict.limit},
+                        {"met", verdict.met},
+                        {"over_share", or_null(verdict.over)}});
+  }
+  return verdicts;
+}
+
+Json inputs_of(const std::vector<InputFile>& inputs) {
+  Json list = Json::array();
+  for (const InputFile& input : inputs) {
+    list.push_back({{"name", input.name}, {"hash", input.hash}, {"size_bytes", input.bytes}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string results_json(const Report& report) {
+  Json json;
+  json["schema_version"] = kResultsSchemaVersion;
+  json["program"] = {{"name", "inferometer"}, {"version", report.program_version}};
+  json["scenario"] = report.scenario;
+  json["partial"] = report.summary.partial;
+  json["notes"] = report.notes;
+  json["metrics"] = metrics_of(report.summary);
+  json["slo"] = slo_of(report.slo);
+  json["stability"] = stability_of(report.summary.stability);
+  json["requests"] = requests_of(report.summary);
+  json["time_split"] = time_split_of(report.summary.time_split);
+  json["steps"] = steps_of(report.summary);
+  json["engine"] = engine_of(report.summary);
+  json["money"] = money_of(report.summary.money);
+  json["inputs"] = inputs_of(report.inputs);
+  json["resolved_scenario"] = report.resolved_scenario;
+  return json.dump(2) + "\n";
+}
+
+}  // namespace inferometer

@@ -1,0 +1,98 @@
+#include "sim/report/run_report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/config/values_json.hpp"
+#include "base/file_hash.hpp"
+#include "sim/metrics/metric_definitions.hpp"
+#include "sim/scenario/capacity.hpp"
+#include "workloads/trace_reader.hpp"
+
+namespace inferometer {
+namespace {
+
+bool is_closed_loop(const Values& workload) {
+  return workload.has("generator") && workload.text("generator") == "closed_loop";
+}
+
+/// From the finished requests, spread evenly over the run.
+std::optional<double> estimated_capacity(const Scenario& scenario, const Deployment& deployment,
+                                         const MetricsRecorder& recorder) {
+  const std::vector<RequestRecord>& finished = recorder.finished();
+  const auto wanted = static_cast<std::size_t>(capacity_sample_size(deployment));
+  const std::size_t count = std::min(wanted, finished.size());
+  std::vector<RequestLengths> sample;
+  sample.reserve(count);
+  for (std::size_t place = 0; place < count; ++place) {
+    const RequestRecord& record = finished[place * finished.size() / count];
+    sample.push_back({record.prompt, record.output});
+  }
+  const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
+  return rate ? std::optional(rate->count()) : std::nullopt;
+}
+
+std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
+  std::vector<Scenario::Input> inputs = scenario.inputs;
+  const Values& workload = scenario.values.section("workload");
+  if (workload.has("trace")) {
+    const std::string& name = workload.text("trace");
+    inputs.push_back({name, (std::filesystem::path(scenario.directory) / name).string()});
+  }
+  std::vector<InputFile> result;
+  for (const Scenario::Input& input : inputs) {
+    FileHash file = hash_file(input.path);
+    result.push_back({input.name, std::move(file.hash), file.bytes});
+  }
+  return result;
+}
+
+void add_trace_notes(const Simulation& simulation, std::vector<std::string>& notes) {
+  const auto* trace = dynamic_cast<const TraceWorkload*>(&simulation.workload());
+  if (trace == nullptr || trace->skipped_lines() == 0) {
+    return;
+  }
+  notes.push_back(std::to_string(trace->skipped_lines()) +
+                  " broken lines of the trace were skipped, the first: " + trace->skipped_messages().front());
+}
+
+}  // namespace
+
+MetricsRecorder make_recorder(const Scenario& scenario) {
+  return MetricsRecorder(1, WorkTotals(scenario.model, scenario.tensor_parallel()));
+}
+
+Report make_report(const Scenario& scenario, const Deployment& deployment, const Simulation& simulation,
+                   const MetricsRecorder& recorder, bool partial) {
+  SummarySettings settings;
+  settings.definitions = metric_definitions(scenario.values.section("metrics").text("definitions"));
+  settings.census = simulation.census();
+  for (const Replica& replica : simulation.replicas()) {
+    settings.truncated += replica.truncated();
+    settings.kv_blocks += replica.state().blocks().total().count();
+  }
+  settings.partial = partial;
+  settings.closed_loop = is_closed_loop(scenario.values.section("workload"));
+  settings.peak_flops = scenario.gpu.bf16_peak;
+  settings.peak_bandwidth = scenario.gpu.hbm_bandwidth;
+  settings.price = scenario.gpu.price * static_cast<double>(scenario.tensor_parallel());
+  settings.goodput_limits = scenario.slo.request;
+  if (!settings.closed_loop) {
+    settings.estimated_capacity_per_second = estimated_capacity(scenario, deployment, recorder);
+  }
+
+  Report report;
+  report.scenario = scenario.file;
+  report.program_version = INFEROMETER_VERSION;
+  report.summary = summarize(recorder, settings);
+  report.slo = evaluate(scenario.slo, report.summary);
+  report.resolved_scenario = values_json(scenario.values);
+  report.inputs = hashed_inputs(scenario);
+  report.notes = deployment.notes;
+  add_trace_notes(simulation, report.notes);
+  return report;
+}
+
+}  // namespace inferometer

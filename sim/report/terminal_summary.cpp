@@ -1,0 +1,281 @@
+#include "sim/report/terminal_summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/report/text_layout.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr int kNarrowest = 72;
+constexpr int kLabelWidth = 12;
+constexpr int kCellWidth = 10;
+
+enum class Style { heading, good, bad };
+
+class SummaryText {
+ public:
+  SummaryText(const Report& report, bool colour, int width)
+      : report_(report), summary_(report.summary), colour_(colour), width_(std::max(width, kNarrowest)) {}
+
+  std::string write() {
+    write_title();
+    write_throughput();
+    write_latencies();
+    write_slo();
+    write_queue();
+    write_time_split();
+    write_batches();
+    write_memory();
+    write_cost();
+    write_notes();
+    return std::move(text_);
+  }
+
+ private:
+  void write_title();
+  void write_throughput();
+  void write_latencies();
+  void write_latency(const char* label, const std::optional<DurationStatistics>& statistics, bool grows);
+  void write_slo();
+  void write_queue();
+  void write_time_split();
+  void write_batches();
+  void write_memory();
+  void write_cost();
+  void write_notes();
+
+  [[nodiscard]] bool is_unstable() const { return summary_.stability.verdict == QueueStability::unstable; }
+  [[nodiscard]] std::string styled(Style style, std::string_view text) const;
+  /// What stands in the first column.
+  [[nodiscard]] std::string label(std::string_view name) const;
+  /// A sentence behind a label.
+  void sentence(std::string_view name, std::string_view text);
+  /// Figures behind a label.
+  void items(std::string_view name, const std::vector<std::string>& figures);
+
+  const Report& report_;
+  const Summary& summary_;
+  bool colour_;
+  int width_;
+  std::string text_;
+};
+
+std::string SummaryText::styled(Style style, std::string_view text) const {
+  if (!colour_) {
+    return std::string(text);
+  }
+  const char* code = style == Style::heading ? "1" : style == Style::good ? "32" : "1;31";
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string SummaryText::label(std::string_view name) const {
+  const std::string padded = fmt::format("{:<{}}", name, kLabelWidth);
+  return name.empty() ? padded : styled(Style::heading, name) + padded.substr(name.size());
+}
+
+void SummaryText::sentence(std::string_view name, std::string_view text) {
+  text_ += label(name) + wrapped(text, kLabelWidth, width_) + "\n";
+}
+
+void SummaryText::items(std::string_view name, const std::vector<std::string>& figures) {
+  text_ += label(name) + joined(figures, "   ", kLabelWidth, width_) + "\n";
+}
+
+void SummaryText::write_title() {
+  text_ += styled(Style::heading, report_.scenario) +
+           fmt::format(": {} of {} requests done in {} of simulated time\n", grouped(summary_.completed),
+                       grouped(summary_.census.injected), short_duration(summary_.duration_seconds * 1e3));
+  if (summary_.partial) {
+    text_ += styled(Style::bad, "PARTIAL: interrupted; these are the results of what was done so far") + "\n";
+  }
+  for (const RejectionCount& rejection : summary_.rejections) {
+    text_ +=
+        styled(Style::bad, fmt::format("{} rejected: {}", grouped(rejection.requests), rejection.reason)) +
+        "\n";
+  }
+  if (summary_.truncated > 0) {
+    text_ += fmt::format("{} outputs cut short by max_model_len\n", grouped(summary_.truncated));
+  }
+  text_ += "\n";
+}
+
+void SummaryText::write_throughput() {
+  items("throughput",
+        {short_number(summary_.request_throughput) + " req/s",
+         short_number(summary_.output_throughput) + " output tok/s",
+         short_number(summary_.total_token_throughput) + " tok/s with input",
+         fmt::format("at most {} requests at once", grouped(summary_.max_concurrent_requests))});
+  if (summary_.request_goodput && summary_.goodput_share) {
+    items("goodput", {short_number(*summary_.request_goodput) + " req/s",
+                      short_number(100 * *summary_.goodput_share) + " % of requests kept their limits"});
+  }
+  text_ += "\n";
+}
+
+void SummaryText::write_latency(const char* label, const std::optional<DurationStatistics>& statistics,
+                                bool grows) {
+  if (!statistics) {
+    return;
+  }
+  text_ += fmt::format("{:<{}}", label, kLabelWidth);
+  const DurationStatistics& s = *statistics;
+  for (const double value : {s.mean_ms, s.p50_ms, s.p90_ms, s.p95_ms, s.p99_ms, s.max_ms}) {
+    text_ += fmt::format("{:>{}}", short_number(value), kCellWidth);
+  }
+  text_ += grows ? " *\n" : "\n";
+}
+
+void SummaryText::write_latencies() {
+  std::string head = fmt::format("{:<{}}", "latency, ms", kLabelWidth);
+  for (const char* column : {"mean", "p50", "p90", "p95", "p99", "max"}) {
+    head += fmt::format("{:>{}}", column, kCellWidth);
+  }
+  text_ += styled(Style::heading, head) + "\n";
+  const bool grows = is_unstable();
+  write_latency("  TTFT", summary_.ttft, grows);
+  write_latency("  ITL", summary_.itl, false);
+  write_latency("  ICL", summary_.icl, false);
+  write_latency("  TPOT", summary_.tpot, false);
+  write_latency("  E2E", summary_.e2el, grows);
+  write_latency("  queue", summary_.queue_delay, grows);
+  if (!summary_.e2el) {
+    text_ += "  no request finished\n";
+  } else if (grows) {
+    text_ += styled(Style::bad, "  * no steady state: these grow with the length of the run") + "\n";
+  }
+  text_ += "\n";
+}
+
+void SummaryText::write_slo() {
+  for (const SloVerdict& verdict : report_.slo.verdicts) {
+    const auto amount = [&](double value) {
+      return verdict.is_share() ? short_number(100 * value) + " %" : short_duration(value);
+    };
+    std::string outcome = "MISSED: nothing to measure";
+    if (verdict.value) {
+      outcome = fmt::format("{} {} %{}", verdict.met ? "met with" : "MISSED by",
+                            short_number(100 * std::abs(*verdict.over)), verdict.met ? " to spare" : "");
+    }
+    text_ += fmt::format("{}{:<{}}{:>{}}  {} {:<{}}{}\n", styled(Style::heading, "SLO "), verdict.name,
+                         kLabelWidth, verdict.value ? amount(*verdict.value) : "-", kCellWidth,
+                         verdict.is_share() ? ">=" : "<=", amount(verdict.limit), kCellWidth,
+                         styled(verdict.met ? Style::good : Style::bad, outcome));
+  }
+}
+
+void SummaryText::write_queue() {
+  const StabilityReport& stability = summary_.stability;
+  std::string text = fmt::format("{}: {}", to_string(stability.verdict), stability.sentence);
+  if (stability.load) {
+    text += fmt::format("; offered {} req/s, {} % of the estimated capacity",
+                        short_number(stability.offered_per_second), short_number(100 * *stability.load));
+  }
+  text = wrapped(text, kLabelWidth, width_);
+  text_ += label("queue") + (is_unstable() ? styled(Style::bad, text) : text) + "\n\n";
+}
+
+void SummaryText::write_time_split() {
+  const TimeSplit& split = summary_.time_split;
+  struct Part {
+    char letter;
+    const char* name;
+    double share;
+  };
+  const std::vector<Part> parts = {{'#', "compute", split.compute},
+                                   {'=', "bandwidth", split.bandwidth},
+                                   {'x', "communication", split.communication},
+                                   {'-', "latency", split.latency},
+                                   {'h', "host", split.host},
+                                   {'.', "idle", split.idle}};
+  std::vector<BarPart> bar;
+  std::vector<std::string> legend;
+  for (const Part& part : parts) {
+    bar.push_back({part.letter, part.share});
+    if (part.share > 0) {
+      legend.push_back(fmt::format("{} {} {:.1f} %", part.letter, part.name, 100 * part.share));
+    }
+  }
+  items("time", {"[" + stacked_bar(bar, width_ - kLabelWidth - 2) + "]"});
+  if (!legend.empty()) {
+    items("", legend);
+  }
+}
+
+void SummaryText::write_batches() {
+  const auto phase = [&](StepPhase which, const char* name) {
+    const PhaseSummary& steps = summary_.phases[static_cast<std::size_t>(which)];
+    if (steps.steps == 0) {
+      return;
+    }
+    std::string text =
+        fmt::format("{}: {} in {}", name, grouped(steps.steps), short_duration(steps.seconds * 1e3));
+    if (steps.mfu && steps.mbu) {
+      text +=
+          fmt::format(", MFU {} %, MBU {} %", short_number(100 * *steps.mfu), short_number(100 * *steps.mbu));
+    }
+    sentence("", text);
+  };
+  sentence("steps",
+           fmt::format("{} in all, {} decoding requests on average, {} at most",
+                       grouped(summary_.all_phases.steps), short_number(summary_.batch_size.mean_busy),
+                       grouped(summary_.batch_size.peak)));
+  phase(StepPhase::prefill, "prefill");
+  phase(StepPhase::decode, "decode");
+  phase(StepPhase::mixed, "mixed");
+}
+
+void SummaryText::write_memory() {
+  const LevelSummary& held = summary_.kv_occupancy_blocks;
+  if (summary_.kv_blocks > 0) {
+    const auto percent = [&](double blocks) {
+      return short_number(100 * blocks / static_cast<double>(summary_.kv_blocks));
+    };
+    sentence("KV cache",
+             fmt::format("{} % full while busy, {} % at most, of {} blocks", percent(held.mean_busy),
+                         percent(static_cast<double>(held.peak)), grouped(summary_.kv_blocks)));
+  }
+  if (summary_.preemptions > 0) {
+    std::string text = fmt::format("{}", grouped(summary_.preemptions));
+    if (summary_.recomputed_tokens) {
+      text += fmt::format(", {} tokens computed again", grouped(*summary_.recomputed_tokens));
+    }
+    sentence("preemptions", text);
+  }
+  sentence("waiting", fmt::format("{} requests on average, {} at most",
+                                  short_number(summary_.waiting.mean_total), grouped(summary_.waiting.peak)));
+}
+
+void SummaryText::write_cost() {
+  if (!summary_.money) {
+    return;
+  }
+  const Money& money = *summary_.money;
+  std::vector<std::string> figures = {fmt::format("${:.2f}/h", money.dollars_per_hour)};
+  if (money.dollars_per_million_output_tokens && money.dollars_per_million_tokens) {
+    figures.push_back("$" + short_number(*money.dollars_per_million_output_tokens) +
+                      " per million output tokens");
+    figures.push_back("$" + short_number(*money.dollars_per_million_tokens) +
+                      " per million tokens with input");
+  }
+  items("cost", figures);
+}
+
+void SummaryText::write_notes() {
+  for (const std::string& note : report_.notes) {
+    sentence("note", note);
+  }
+}
+
+}  // namespace
+
+std::string terminal_summary(const Report& report, bool colour, int width) {
+  return SummaryText(report, colour, width).write();
+}
+
+}  // namespace inferometer

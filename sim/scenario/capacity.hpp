@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/units.hpp"
+#include "sim/scenario/deployment.hpp"
+
+namespace inferometer {
+
+/// Lengths of one request, for a capacity estimate.
+struct RequestLengths {
+  std::int64_t prompt = 0;
+  std::int64_t output = 0;
+};
+
+/// The rate at which a deployment works off requests of such lengths when it never has to wait for one: they
+/// are replayed all at once, and the rate is taken between the moments when a fifth and four fifths have
+/// finished, so that neither filling nor draining counts. Exact for any policy, since it is the same
+/// simulation; an estimate of the run's capacity as far as the sample is like the whole. Deterministic.
+/// Absent when fewer requests are given than twice max_num_seqs, too few to fill the engine.
+std::optional<PerSecond> saturated_rate(const Scenario& scenario, const Deployment& deployment,
+                                        std::span<const RequestLengths> sample);
+
+/// How many requests a good sample has.
+std::int64_t capacity_sample_size(const Deployment& deployment);
+
+}  // namespace inferometer

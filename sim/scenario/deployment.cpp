@@ -1,0 +1,126 @@
+#include "sim/scenario/deployment.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+#include "costmodel/cost_options.hpp"
+#include "workloads/workload_config.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr std::int64_t kMaxTabulatedTokens = 65'536;
+
+const PolicyEntry& policy_of(const Scenario& scenario) {
+  const PolicyEntry* policy = policy_registry().find(scenario.engine().text("policy"));
+  INFEROMETER_CHECK(policy != nullptr, "the engine table only takes registered policies");
+  return *policy;
+}
+
+[[noreturn]] void throw_does_not_fit(const Scenario& scenario, const MemoryFootprint& memory,
+                                     const MemorySettings& settings) {
+  std::string message = scenario.model.name + " does not fit on " + std::to_string(memory.tensor_parallel) +
+                        " x " + scenario.gpu.name + ": weights " + gigabytes(memory.weights) +
+                        ", activations " + gigabytes(memory.activations) + ", other " +
+                        gigabytes(memory.other) + " leave no KV cache of " + gigabytes(memory.budget) + "; " +
+                        gigabytes(memory.shortfall()) + " too little";
+  const auto enough = smallest_fitting_tensor_parallel(scenario.model, scenario.gpu, settings);
+  message += enough ? "; tensor_parallel: " + std::to_string(*enough) + " would fit"
+                    : "; no tensor_parallel within one node would fit";
+  throw ConfigError(scenario.hardware().where("gpu"), message);
+}
+
+std::int64_t usable_blocks(const Scenario& scenario, const PolicyEntry& policy,
+                           const MemorySettings& settings, const MemoryFootprint& memory) {
+  const Values& engine = scenario.engine();
+  if (!engine.has("num_gpu_blocks") && !memory.fits()) {
+    throw_does_not_fit(scenario, memory, settings);
+  }
+  const std::int64_t blocks =
+      (engine.has("num_gpu_blocks") ? engine.count("num_gpu_blocks") : memory.blocks.count()) -
+      policy.withheld_blocks;
+  if (blocks < 1) {
+    throw ConfigError(engine.where("num_gpu_blocks"),
+                      "engine.num_gpu_blocks leaves no usable block (policy " + policy.name + " keeps " +
+                          std::to_string(policy.withheld_blocks) + " for itself)");
+  }
+  return blocks;
+}
+
+/// Cuts max_model_len to what the KV cache holds; a length the user asked for is not cut but refused.
+std::int64_t fitting_model_len(const Scenario& scenario, std::int64_t wanted, std::int64_t room,
+                               std::vector<std::string>& notes) {
+  const Values& engine = scenario.engine();
+  if (wanted <= room) {
+    if (wanted > scenario.model.max_positions) {
+      notes.push_back("max_model_len " + std::to_string(wanted) + " is longer than the model was made for (" +
+                      std::to_string(scenario.model.max_positions) + ")");
+    }
+    return wanted;
+  }
+  if (engine.has("max_model_len")) {
+    throw ConfigError(engine.where("max_model_len"), "engine.max_model_len is " + std::to_string(wanted) +
+                                                         " tokens, but the KV cache holds one sequence of " +
+                                                         std::to_string(room) + " at most");
+  }
+  if (room < 2) {
+    throw ConfigError(engine.where(),
+                      "the KV cache holds " + std::to_string(room) +
+                          " tokens of one sequence; at least a prompt token and an output token "
+                          "must fit");
+  }
+  notes.push_back("max_model_len is cut from " + std::to_string(wanted) + " to the " + std::to_string(room) +
+                  " tokens that the KV cache holds");
+  return room;
+}
+
+}  // namespace
+
+Deployment make_deployment(const Scenario& scenario) {
+  const PolicyEntry& policy = policy_of(scenario);
+  const Values& engine = scenario.engine();
+  const std::int64_t wanted_len =
+      engine.has("max_model_len") ? engine.count("max_model_len") : scenario.model.max_positions;
+  const std::int64_t step_tokens = policy.step_tokens(engine, wanted_len);
+  const MemorySettings settings{.max_num_batched_tokens = step_tokens,
+                                .max_num_seqs = engine.count("max_num_seqs"),
+                                .gpu_memory_utilization = engine.number("gpu_memory_utilization"),
+                                .block_size = engine.count("block_size")};
+  Deployment deployment;
+  deployment.memory = memory_footprint(scenario.model, scenario.gpu, scenario.tensor_parallel(), settings);
+  const std::int64_t blocks = usable_blocks(scenario, policy, settings, deployment.memory);
+  const std::int64_t room = (blocks - policy.watermark_blocks(engine, blocks)) * settings.block_size;
+  const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);
+
+  deployment.limits = {.max_num_seqs = settings.max_num_seqs,
+                       .max_model_len = max_model_len,
+                       .block_size = settings.block_size,
+                       .total_blocks = blocks};
+  deployment.replica.block_size = settings.block_size;
+  deployment.replica.blocks = BlockCount(blocks);
+  deployment.replica.max_model_len = max_model_len;
+  deployment.replica.attention_window = scenario.model.sliding_window;
+  deployment.pricer = make_step_pricer(
+      scenario.model, scenario.gpu, scenario.tensor_parallel(),
+      cost_options_from(scenario.values.section("cost_model")),
+      {.max_tokens = std::min(step_tokens, kMaxTabulatedTokens), .max_rows = settings.max_num_seqs});
+  return deployment;
+}
+
+Replica make_replica(const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer) {
+  return Replica(deployment.replica, policy_of(scenario).make(scenario.engine(), deployment.limits),
+                 deployment.pricer, observer);
+}
+
+Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
+                           SimulationObserver& observer) {
+  std::vector<Replica> replicas;
+  replicas.push_back(make_replica(scenario, deployment, observer));
+  return Simulation(make_workload(scenario.values.section("workload"), scenario.seed(), scenario.directory),
+                    std::move(replicas), observer);
+}
+
+}  // namespace inferometer

@@ -1,0 +1,58 @@
+#pragma once
+
+// A scenario file: everything one run needs, read strictly, with all defaults filled in.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config/table.hpp"
+#include "costmodel/model_spec.hpp"
+#include "hardware/gpu_spec.hpp"
+#include "sim/metrics/slo.hpp"
+#include "sim/scheduler/batch_policy.hpp"
+
+namespace inferometer {
+
+/// The built-in batch policies; to run one of your own, add it here before loading a scenario.
+PolicyRegistry& policy_registry();
+
+/// The top of a scenario file, with all its sections.
+Table scenario_table(const PolicyRegistry& policies);
+
+struct Scenario {
+  std::string file;       ///< as the user named it
+  std::string directory;  ///< relative paths in the file start here
+  Values values;          ///< parsed by scenario_table()
+  SloTargets slo;
+  ModelSpec model;
+  GpuSpec gpu;  ///< with the scenario's price, when it gives one
+
+  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU.
+  struct Input {
+    std::string name, path;
+  };
+  std::vector<Input> inputs;
+
+  [[nodiscard]] const Values& hardware() const { return values.section("hardware"); }
+  [[nodiscard]] const Values& engine() const { return values.section("engine"); }
+  [[nodiscard]] std::int64_t tensor_parallel() const { return hardware().count("tensor_parallel"); }
+  [[nodiscard]] std::uint64_t seed() const { return static_cast<std::uint64_t>(values.count("seed")); }
+};
+
+/// What the command line lays over the file.
+struct ScenarioOverrides {
+  std::vector<std::string> assignments;  ///< "path.to.key=value", in order
+  std::optional<std::int64_t> seed;
+};
+
+/// Reads `path` and what it extends. Throws ConfigError with every mistake of the files at once; then, for
+/// names of models and GPUs that are not known, likewise.
+Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides = {});
+
+/// The same for text in memory; `directory` is where its relative paths start.
+Scenario load_scenario_text(std::string_view text, const std::string& name, const std::string& directory,
+                            const ScenarioOverrides& overrides = {});
+
+}  // namespace inferometer

@@ -1,0 +1,75 @@
+#pragma once
+
+// How a serving engine decides what to run next. One policy a file in sim/scheduler/impl/, without a header,
+// registered by one line in builtin.cpp.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/config/table.hpp"
+#include "base/registry.hpp"
+#include "sim/batch/replica_view.hpp"
+#include "sim/batch/step_plan.hpp"
+
+namespace inferometer {
+
+/// Called by the replica whenever it is free and something has changed: a step ended, a request arrived, a
+/// wake-up that the policy asked for came. Contract:
+/// * plan() only decides. It changes nothing but its own bookkeeping; it does not schedule events, touch
+/// blocks or
+///   write metrics, and never reads how long a request will really be.
+/// * What it plans must fit: chunks, reservations and decodes of a plan take at most the free blocks (after
+/// its
+///   preemptions). The replica checks this and stops the run if it does not hold.
+/// * It leaves no work undone: an empty plan while sequences wait or run must name a wake_at. A sequence that
+/// can
+///   never run must be rejected.
+/// * It costs O(what changes): counts and the heads and tails of lists, not a walk over the running set.
+class BatchPolicy {
+ public:
+  virtual ~BatchPolicy() = default;
+
+  /// Fills `plan`, which comes empty.
+  virtual void plan(const ReplicaView& view, StepPlan& plan) = 0;
+
+  /// A running sequence has emitted its last token and is about to leave; for policies that keep a batch's
+  /// books.
+  virtual void on_finished(const ReplicaView& view, SequenceId id) { (void)view, (void)id; }
+
+  [[nodiscard]] virtual RunningOrder running_order() const { return RunningOrder::admission; }
+};
+
+/// What a policy is told about the engine it runs in.
+struct EngineLimits {
+  std::int64_t max_num_seqs = 0;   ///< most sequences running at once
+  std::int64_t max_model_len = 0;  ///< longest prompt plus output; the pool has blocks for one such sequence
+  std::int64_t block_size = 0;     ///< tokens a KV block holds
+  std::int64_t total_blocks = 0;   ///< usable KV blocks
+};
+
+/// A policy under its name in a scenario.
+struct PolicyEntry {
+  std::string name;
+  std::string summary;    ///< one sentence, with the system it is modelled on
+  std::vector<Key> keys;  ///< parameters beyond those every policy has, in the section `engine`
+  /// Most tokens that one step may run: sizes activation memory and price tables. May throw ConfigError.
+  std::function<std::int64_t(const Values& engine, std::int64_t max_model_len)> step_tokens;
+  /// KV blocks that the modelled engine keeps for itself.
+  std::int64_t withheld_blocks = 0;
+  /// Blocks that admission leaves free, of a pool of so many usable ones: a sequence of max_model_len must
+  /// fit beside them.
+  std::function<std::int64_t(const Values& engine, std::int64_t total_blocks)> watermark_blocks;
+  std::function<std::unique_ptr<BatchPolicy>(const Values& engine, const EngineLimits& limits)> make;
+};
+
+using PolicyRegistry = Registry<PolicyEntry>;
+
+/// static, orca, continuous, chunked_prefill, sarathi.
+void register_builtin_policies(PolicyRegistry& registry);
+
+/// The section `engine` of a scenario: keys of every policy, then those of each registered one.
+Table engine_table(const PolicyRegistry& registry);
+
+}  // namespace inferometer

@@ -1,0 +1,28 @@
+#include "sim/scheduler/batch_policy.hpp"
+
+namespace inferometer {
+
+Table engine_table(const PolicyRegistry& registry) {
+  Table table("engine", "How the serving engine batches requests and holds their KV cache");
+  table.add_choice("policy", registry.names(), "Batch policy").by_default("chunked_prefill");
+  table.add("max_num_seqs", ValueType::count, "Most sequences running at once")
+      .by_default("256")
+      .range("1", "65536");
+  table.add("max_model_len", ValueType::count, "Longest prompt plus output of one request, in tokens")
+      .optional("what the model was made for, cut to what the KV cache holds")
+      .range("2", "16777216");
+  table.add("block_size", ValueType::count, "Tokens a KV block holds").by_default("16").range("1", "1024");
+  table.add("gpu_memory_utilization", ValueType::number, "Share of GPU memory the engine may use")
+      .by_default("0.9")
+      .range("", "1")
+      .above("0");
+  table.add("num_gpu_blocks", ValueType::count, "KV blocks, as the engine logs them")
+      .optional("computed from the memory that weights and activations leave")
+      .range("1", "1000000000");
+  for (const PolicyEntry& policy : registry.entries()) {
+    table.add_variant("policy", policy.name, policy.keys);
+  }
+  return table;
+}
+
+}  // namespace inferometer

@@ -1,0 +1,140 @@
+// Sarathi-Serve: every step carries all decodes and fills what is left of a fixed chunk with prefill, so that
+// no decode ever waits for a prompt. Scheduling semantics: sarathi/core/scheduler/sarathi_scheduler.py
+// (2024).
+
+#include <algorithm>
+#include <memory>
+
+#include "sim/scheduler/builtin.hpp"
+#include "sim/scheduler/tail_preemption.hpp"
+
+namespace inferometer {
+namespace {
+
+struct Parameters {
+  std::int64_t max_num_seqs = 0;
+  std::int64_t chunk_size = 0;
+  std::int64_t watermark_blocks = 0;
+};
+
+class Sarathi : public BatchPolicy {
+ public:
+  explicit Sarathi(const Parameters& parameters) : parameters_(parameters) {}
+
+  void plan(const ReplicaView& view, StepPlan& plan) override {
+    plan.decode = view.decode_count() > 0;
+    const std::int64_t free = preempt_from_tail(view, plan);
+    std::int64_t decodes = view.decode_count();
+    const std::int64_t running = view.running_count() - static_cast<std::int64_t>(plan.preempted.size());
+    for (const SequenceId id : plan.preempted) {
+      decodes -= view.is_decoding(id) ? 1 : 0;
+    }
+    plan.decode = decodes > 0;
+    const std::int64_t budget = plan_partial_prefills(view, plan, parameters_.chunk_size - decodes);
+    admit(view, plan, {budget, free, running});
+  }
+
+  [[nodiscard]] RunningOrder running_order() const override { return RunningOrder::arrival; }
+
+ private:
+  // Blocks for the whole prompt were taken at admission.
+  static std::int64_t plan_partial_prefills(const ReplicaView& view, StepPlan& plan, std::int64_t budget) {
+    for (const SequenceId id : view.prefilling()) {
+      const bool was_preempted =
+          std::find(plan.preempted.begin(), plan.preempted.end(), id) != plan.preempted.end();
+      const std::int64_t tokens = std::min(view.prefill_left(id), budget);
+      if (!was_preempted && tokens > 0) {
+        plan.chunks.push_back({id, tokens});
+        budget -= tokens;
+      }
+    }
+    return budget;
+  }
+
+  struct Room {
+    std::int64_t budget, blocks, running;
+  };
+
+  // Sequences preempted in this very step head the queue, the last one first, and may come straight back.
+  void admit(const ReplicaView& view, StepPlan& plan, Room room) const {
+    for (auto id = plan.preempted.rbegin(); id != plan.preempted.rend(); ++id) {
+      if (!try_admit(view, plan, room, *id)) {
+        return;
+      }
+    }
+    for (const SequenceId id : view.waiting()) {
+      const std::int64_t needed = ceil_div(view.tokens(id), view.block_size());
+      if (view.total_blocks() - needed < parameters_.watermark_blocks) {
+        plan.rejected.push_back(id);
+      } else if (!try_admit(view, plan, room, id)) {
+        return;
+      }
+    }
+  }
+
+  bool try_admit(const ReplicaView& view, StepPlan& plan, Room& room, SequenceId id) const {
+    const std::int64_t length = view.tokens(id);
+    const std::int64_t needed = ceil_div(length, view.block_size());
+    if (room.blocks - needed < parameters_.watermark_blocks || room.running == parameters_.max_num_seqs ||
+        room.budget <= 0) {
+      return false;
+    }
+    const std::int64_t tokens = std::min(length, room.budget);
+    plan.admitted.push_back({id, length});
+    plan.chunks.push_back({id, tokens});
+    room.blocks -= needed;
+    room.budget -= tokens;
+    ++room.running;
+    return true;
+  }
+
+  Parameters parameters_;
+};
+
+std::int64_t step_tokens(const Values& engine, std::int64_t max_model_len) {
+  (void)max_model_len;
+  const std::int64_t chunk_size = engine.count("chunk_size");
+  if (chunk_size < engine.count("max_num_seqs")) {
+    throw ConfigError(engine.where("chunk_size"),
+                      "engine.chunk_size must be at least engine.max_num_seqs (" +
+                          std::to_string(engine.count("max_num_seqs")) +
+                          "), so that every running sequence can decode in each step");
+  }
+  return chunk_size;
+}
+
+std::int64_t watermark_blocks(const Values& engine, std::int64_t total_blocks) {
+  return static_cast<std::int64_t>(engine.number("watermark") * static_cast<double>(total_blocks));
+}
+
+std::vector<Key> keys() {
+  Table table("engine", "");
+  table.add("chunk_size", ValueType::count, "Token budget of one step, decodes included")
+      .by_default("512")
+      .range("1", "1048576");
+  table.add("watermark", ValueType::number, "Share of all blocks that admission leaves free")
+      .by_default("0.01")
+      .range("0", "0.5");
+  return table.keys();
+}
+
+}  // namespace
+
+PolicyEntry sarathi_policy() {
+  return {
+      .name = "sarathi",
+      .summary = "Sarathi-Serve: all decodes in every step, prefill in what is left of a fixed chunk",
+      .keys = keys(),
+      .step_tokens = step_tokens,
+      .withheld_blocks = 0,
+      .watermark_blocks = watermark_blocks,
+      .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
+        return std::make_unique<Sarathi>(
+            Parameters{.max_num_seqs = limits.max_num_seqs,
+                       .chunk_size = engine.count("chunk_size"),
+                       .watermark_blocks = watermark_blocks(engine, limits.total_blocks)});
+      },
+  };
+}
+
+}  // namespace inferometer

@@ -1,0 +1,165 @@
+#include "tests/support/random_scenario.hpp"
+
+#include <algorithm>
+
+#include "base/random.hpp"
+
+namespace inferometer::testing {
+
+namespace {
+
+class Dice {
+ public:
+  Dice(std::uint64_t seed, const std::string& path) : stream_(seed, path) {}
+
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(stream_.below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+  bool chance(std::int64_t percent) { return between(1, 100) <= percent; }
+  std::int64_t one_of(const std::vector<std::int64_t>& choices) {
+    return choices[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(choices.size()) - 1))];
+  }
+
+ private:
+  RandomStream stream_;
+};
+
+void draw_memory(Dice& dice, EngineSetup& setup) {
+  setup.block_size = dice.one_of({1, 2, 3, 4, 8, 16});
+  setup.max_model_len = dice.between(8, 120);
+  setup.max_num_seqs = dice.one_of({1, 2, 3, 5, 8, 12});
+  const std::int64_t least = ceil_div(setup.max_model_len, setup.block_size);
+  setup.blocks = least + dice.one_of({0, 1, least / 4, least, 3 * least, 12 * least});
+  if (dice.chance(30)) {
+    setup.window = dice.between(1, 40);
+  }
+  setup.costs = {dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2),
+                 dice.between(0, 2)};
+}
+
+std::string draw_watermark(Dice& dice, PlainEngine& engine, std::int64_t max_percent) {
+  const std::int64_t percent = dice.chance(40) ? 0 : dice.between(1, max_percent);
+  engine.watermark_blocks = percent * engine.setup.blocks / 100;
+  if (percent * engine.setup.blocks % 100 == 0) {
+    // A share that is a whole number of blocks may come out just below it in binary: not what is tested here.
+    engine.watermark_blocks = 0;
+    return "watermark: 0";
+  }
+  return std::string("watermark: 0.") + (percent < 10 ? "0" : "") + std::to_string(percent);
+}
+
+void draw_chunked_prefill(Dice& dice, PlainEngine& engine) {
+  EngineSetup& setup = engine.setup;
+  engine.chunked = dice.chance(80);
+  engine.budget = setup.max_num_seqs + dice.one_of({0, 1, 4, 16, 64});
+  if (!engine.chunked) {
+    engine.budget = std::max(engine.budget, setup.max_model_len);
+  }
+  engine.long_prefill_threshold = dice.chance(50) ? 0 : dice.between(1, 12);
+  engine.full_isl = dice.chance(50);
+  setup.keys = "max_num_batched_tokens: " + std::to_string(engine.budget) +
+               ", long_prefill_token_threshold: " + std::to_string(engine.long_prefill_threshold) +
+               ", enable_chunked_prefill: " + (engine.chunked ? "true" : "false") +
+               ", admission: " + (engine.full_isl ? "full_isl" : "first_chunk") + ", " +
+               draw_watermark(dice, engine, 40);
+}
+
+void draw_reservation(Dice& dice, PlainEngine& engine) {
+  engine.reserve_model_len = dice.chance(30);
+  engine.setup.keys =
+      std::string("reserve: ") + (engine.reserve_model_len ? "max_model_len" : "max_new_tokens");
+}
+
+void draw_policy(Dice& dice, PlainEngine& engine) {
+  EngineSetup& setup = engine.setup;
+  if (setup.policy == "chunked_prefill") {
+    draw_chunked_prefill(dice, engine);
+  } else if (setup.policy == "continuous") {
+    engine.budget = setup.max_model_len + dice.one_of({0, 1, 40, 200});
+    setup.keys =
+        "max_num_batched_tokens: " + std::to_string(engine.budget) + ", " + draw_watermark(dice, engine, 30);
+  } else if (setup.policy == "sarathi") {
+    engine.budget = setup.max_num_seqs + dice.one_of({0, 1, 4, 16, 64});
+    setup.keys = "chunk_size: " + std::to_string(engine.budget) + ", " + draw_watermark(dice, engine, 30);
+  } else {
+    draw_reservation(dice, engine);
+    if (setup.policy == "static") {
+      engine.static_padding = dice.chance(50);
+      const std::int64_t window_us = dice.one_of({0, 1, 50, 400});
+      engine.wait_window = microseconds(window_us);
+      setup.keys += std::string(", static_padding: ") + (engine.static_padding ? "true" : "false") +
+                    ", wait_window: " + std::to_string(window_us) + " us";
+    }
+  }
+}
+
+/// Lengths that can run to their end, but for a few prompts that cannot start. A sequence that fits at first
+/// must fit with all its output too: an engine that is set up properly has a max_model_len which ensures
+/// that.
+TestRequest draw_lengths(Dice& dice, const PlainEngine& engine) {
+  const std::int64_t longest = engine.setup.max_model_len;
+  const bool is_gated = engine.setup.policy == "continuous" || engine.setup.policy == "sarathi";
+  const std::int64_t fitting =
+      is_gated ? std::min(longest, (engine.setup.blocks - engine.watermark_blocks) * engine.setup.block_size)
+               : longest;
+  TestRequest request;
+  if (dice.chance(5)) {
+    request.prompt = longest + dice.between(0, 3);  // refused at the door
+  } else if (fitting < longest - 1 && dice.chance(10)) {
+    request.prompt = dice.between(fitting + 1, longest - 1);  // refused by the scheduler
+  } else {
+    request.prompt = dice.chance(50) ? dice.between(1, fitting - 1)
+                                     : dice.between(1, std::max<std::int64_t>(1, fitting / 6));
+    request.output = dice.between(1, fitting - request.prompt);
+    if (dice.chance(50)) {
+      request.output = std::min(request.output, dice.between(1, 6));
+    }
+    if (fitting == longest && dice.chance(10)) {
+      request.output = longest;  // cut at max_model_len
+    }
+  }
+  request.max_new = request.output + dice.one_of({0, 0, 3, 20});
+  return request;
+}
+
+}  // namespace
+
+std::string RandomScenario::describe() const {
+  const EngineSetup& setup = engine.setup;
+  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+                     std::to_string(setup.block_size) + ", max_model_len " +
+                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
+                     std::to_string(setup.max_num_seqs) + ", window " +
+                     (setup.window ? std::to_string(*setup.window) : "none") + ", clients " +
+                     std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n";
+  for (const TestRequest& request : requests) {
+    text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
+            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) + "\n";
+  }
+  return text;
+}
+
+RandomScenario random_scenario(const std::string& policy, std::uint64_t seed) {
+  Dice dice(seed, "tests/random_scenario/" + policy);
+  RandomScenario scenario;
+  scenario.engine.setup.policy = policy;
+  draw_memory(dice, scenario.engine.setup);
+  draw_policy(dice, scenario.engine);
+  const std::int64_t count = dice.between(1, 40);
+  const std::int64_t longest_gap_us = dice.one_of({0, 5, 40, 400});
+  const std::int64_t burst_percent = dice.one_of({0, 50, 90});
+  std::int64_t arrival_us = dice.between(0, 3);
+  for (std::int64_t i = 0; i < count; ++i) {
+    TestRequest request = draw_lengths(dice, scenario.engine);
+    request.arrival = TimePoint(microseconds(arrival_us));
+    scenario.requests.push_back(request);
+    arrival_us += dice.chance(burst_percent) ? 0 : dice.between(0, longest_gap_us);
+  }
+  if (dice.chance(30)) {
+    scenario.clients = dice.between(1, 10);
+    scenario.think = microseconds(dice.one_of({0, 0, 7, 100}));
+  }
+  return scenario;
+}
+
+}  // namespace inferometer::testing

@@ -1,0 +1,93 @@
+#include "costmodel/attention_prices.hpp"
+
+#include "costmodel/operators.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/sample_specs.hpp"
+
+namespace inferometer {
+namespace {
+
+/// A FLOP takes a picosecond and so does a byte, or next to nothing: prices are whole numbers that can be
+/// counted.
+Roofline one_picosecond(double byte_ps) {
+  const GpuSpec gpu = samples::gpu("unit", 1, 1 / byte_ps, 1);
+  return {gpu, samples::round_profile(), CostLevel::datasheet, 1};
+}
+
+ModelSpec two_heads() {
+  ModelSpec model;
+  model.name = "two heads on one KV head";
+  model.layers = 3;
+  model.heads = 2;
+  model.kv_heads = 1;
+  model.head_dim = 4;
+  return model;
+}
+
+StepCost decode_cost(const DecodeAttentionPrice& price, std::int64_t decodes, std::int64_t context) {
+  StepCost cost;
+  price.add(decodes, context, false, cost);
+  return cost;
+}
+
+TEST_CASE("decode attention where both roofs meet on a whole token") {
+  // A layer computes 4 * 2 * 4 = 32 FLOPs a context token; it moves 16 B for that and 32 B for each sequence.
+  // The roofs meet at twice as many tokens as sequences, and there the compute roof counts.
+  const DecodeAttentionPrice price(two_heads(), 1, one_picosecond(1));
+  CHECK(decode_cost(price, 5, 9).bandwidth == picoseconds(3 * (16 * 9 + 32 * 5)));
+  CHECK(decode_cost(price, 5, 10).compute == picoseconds(3 * 32 * 10));
+  CHECK(decode_cost(price, 5, 10).bandwidth == Duration());
+
+  CHECK(price.slope(5, 5).context_limit == 9);
+  CHECK(price.slope(5, 9).context_limit == 9);
+  CHECK(price.slope(5, 9).per_context_token.total() == picoseconds(3 * 16));
+  CHECK(price.slope(5, 10).context_limit == DecodeLine::kNoLimit);
+  CHECK(price.slope(5, 10).per_context_token.total() == picoseconds(3 * 32));
+}
+
+TEST_CASE("prefill attention prices every pair, windows included, on the compute roof") {
+  for (const std::int64_t window : {1, 2, 7, 1000}) {
+    ModelSpec model = two_heads();
+    model.sliding_window = window;
+    const PrefillAttentionPrice price(model, 1, one_picosecond(1e-9));
+    for (std::int64_t past = 0; past <= 10; ++past) {
+      for (std::int64_t tokens = 1; tokens <= 10; ++tokens) {
+        const ChunkShape chunk{tokens, past};
+        StepCost cost;
+        CHECK(price.add({&chunk, 1}, cost) == tokens);
+        CAPTURE(window, past, tokens);
+        CHECK(cost.compute.count() == 3 * 32 * attention_pairs(chunk, window));
+      }
+    }
+  }
+}
+
+TEST_CASE("prefill attention prices every key and query on the memory roof") {
+  for (const std::int64_t window : {1, 2, 7, 1000}) {
+    ModelSpec model = two_heads();
+    model.sliding_window = window;
+    const PrefillAttentionPrice price(model, 1, one_picosecond(1000));
+    for (std::int64_t past = 0; past <= 10; ++past) {
+      for (std::int64_t tokens = 1; tokens <= 10; ++tokens) {
+        const ChunkShape chunk{tokens, past};
+        StepCost cost;
+        price.add({&chunk, 1}, cost);
+        CAPTURE(window, past, tokens);
+        const std::int64_t exact = 1000 * 3 * (16 * attention_keys(chunk, window) + 32 * tokens);
+        CHECK(cost.bandwidth.count() >= exact);
+        CHECK(cost.bandwidth.count() <= exact + past + 1);  // a coefficient may be a picosecond too high
+      }
+    }
+  }
+}
+
+TEST_CASE("a price rate rounds up, or down where it is taken off") {
+  const PriceRate rate(2.5e-12);
+  CHECK(rate.times(1) == 3);
+  CHECK(rate.times(2) == 5);
+  CHECK(rate.at_most_times(1) == 2);
+  CHECK(rate.times(4'000'000'000'000'000) == 10'000'000'000'000'000);
+}
+
+}  // namespace
+}  // namespace inferometer

@@ -1,0 +1,246 @@
+// What fits on a GPU: hand-worked shards, and KV block counts that vLLM reported.
+
+#include "costmodel/memory_footprint.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/check_says.hpp"
+
+namespace inferometer {
+namespace {
+
+MemoryFootprint footprint(const std::string& model, const std::string& gpu, std::int64_t tensor_parallel,
+                          const MemorySettings& settings = {}) {
+  return memory_footprint(load_model(model), load_gpu(gpu), tensor_parallel, settings);
+}
+
+double error_percent(const MemoryFootprint& computed, double measured_blocks) {
+  return 100.0 * (static_cast<double>(computed.blocks.count()) / measured_blocks - 1.0);
+}
+
+std::string complaint(const std::string& model, std::int64_t tensor_parallel,
+                      const MemorySettings& settings = {}) {
+  try {
+    footprint(model, "h100-sxm", tensor_parallel, settings);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("on one GPU the weights are all parameters") {
+  for (const char* name : {"llama-3-8b", "qwen2.5-7b", "qwen3-8b", "llama-3.2-1b", "mistral-7b-v0.1"}) {
+    INFO(name);
+    const ModelSpec model = load_model(name);
+    CHECK(weight_bytes_per_gpu(model, 1) ==
+          Bytes(2 * model.parameters()));  // their vocabularies are multiples of 64
+  }
+}
+
+TEST_CASE("shards: matrices are split, norms repeated, KV heads repeated beyond their number") {
+  const ModelSpec model = load_model("llama-3-8b");
+  // Everything but the 65 norms of 4096 is split evenly over 2 and 8.
+  const std::int64_t split = 8'030'261'248 - 65 * 4096;
+  CHECK(weight_bytes_per_gpu(model, 2) == Bytes(2 * (split / 2 + 65 * 4096)));
+  CHECK(weight_bytes_per_gpu(model, 8) == Bytes(2 * (split / 8 + 65 * 4096)));
+
+  // Qwen2.5-0.5B, 14 heads and 2 KV heads of 64: over 2 GPUs each has one KV head. QKV 896 x (7 + 2) x 64
+  // with bias, O 448 x 896, FFN 3 x 896 x 2432, two norms; vocabulary 151936 / 2 = 75968 rows, tied.
+  const std::int64_t layer = 896 * 576 + 576 + 448 * 896 + 3 * 896 * 2432 + 2 * 896;
+  CHECK(weight_bytes_per_gpu(load_model("qwen2.5-0.5b"), 2) == Bytes(2 * (24 * layer + 896 + 75'968 * 896)));
+
+  // 4 KV heads over 8 GPUs: one on each, so that QKV is 4096 x (4 + 2) x 128.
+  ModelSpec few = model;
+  few.kv_heads = 4;
+  const std::int64_t few_layer = 4096 * 6 * 128 + 4 * 128 * 4096 + 3 * 4096 * 1792 + 2 * 4096;
+  CHECK(weight_bytes_per_gpu(few, 8) == Bytes(2 * (32 * few_layer + 4096 + 2 * 16'032 * 4096)));
+}
+
+TEST_CASE("the vocabulary is padded to a multiple of 64") {
+  ModelSpec model = load_model("llama-3-8b");
+  const Bytes whole = weight_bytes_per_gpu(model, 1);
+  model.vocab += 1;
+  CHECK(weight_bytes_per_gpu(model, 1) - whole == Bytes(2 * 2 * 64 * 4096));
+}
+
+TEST_CASE("activations: forward pass, sampler or floor, whichever is largest") {
+  const ModelSpec model = load_model("llama-3-8b");
+  const auto peak = [&model](std::int64_t degree, std::int64_t tokens, std::int64_t seqs) {
+    MemorySettings settings;
+    settings.max_num_batched_tokens = tokens;
+    settings.max_num_seqs = seqs;
+    return peak_activation_bytes(model, degree, settings).count();
+  };
+  CHECK(peak(1, 8192, 1) == 2 * 8192 * 4096 * 11);
+  CHECK(peak(2, 8192, 1) == 8192 * 4096 * 13);
+  CHECK(peak(4, 8192, 1) == 2 * 8192 * 4096 * 5);
+  CHECK(peak(8, 8192, 1) == 2 * 8192 * 4096 * 5);
+  CHECK(peak(1, 2048, 256) == 256LL * 128'256 * 26);
+  CHECK(peak(1, 1, 256) == 70 * 1024 * 1024);  // one row at most can be sampled
+}
+
+TEST_CASE("Llama-3-8B on H100 80 GB: 27.8 k blocks, 445 k tokens") {
+  MemorySettings settings;
+  settings.max_num_batched_tokens = 8192;
+  const MemoryFootprint result = footprint("llama-3-8b", "h100-sxm", 1, settings);
+  CHECK(static_cast<double>(result.blocks.count()) == Approx(27'800).epsilon(0.03));
+  CHECK(static_cast<double>(result.tokens().count()) == Approx(445'000).epsilon(0.03));
+  CHECK(result.tokens().count() == 16 * result.blocks.count());
+  CHECK(static_cast<double>(result.weights.count()) == Approx(16.06e9).epsilon(0.001));
+  CHECK(result.kv_bytes_per_token == Bytes(131'072));
+}
+
+TEST_CASE("the parts add up to the budget, and blocks are whole") {
+  for (const char* gpu : {"h100-sxm", "a100-40gb-sxm", "l4", "mi300x"}) {
+    for (const std::int64_t degree : {1, 2, 4, 8}) {
+      INFO(gpu << " x " << degree);
+      const MemoryFootprint result = footprint("qwen3-8b", gpu, degree);
+      CHECK(result.weights + result.activations + result.other + result.kv_cache == result.budget);
+      CHECK(static_cast<double>(result.budget.count()) ==
+            Approx(0.9 * static_cast<double>(result.usable.count())).epsilon(1e-9));
+      const std::int64_t block = 16 * result.kv_bytes_per_token.count();
+      if (result.kv_cache.count() >= 0) {
+        CHECK(result.blocks.count() * block <= result.kv_cache.count());
+        CHECK((result.blocks.count() + 1) * block > result.kv_cache.count());
+      }
+    }
+  }
+}
+
+TEST_CASE("fitting is tight: one byte less than a block does not fit") {
+  const ModelSpec model = load_model("llama-3-8b");
+  GpuSpec gpu = load_gpu("h100-sxm");
+  MemorySettings settings;
+  settings.gpu_memory_utilization = 1.0;
+  const MemoryFootprint roomy = memory_footprint(model, gpu, 1, settings);
+  const Bytes block(16 * 131'072);
+  gpu.hbm_usable = roomy.weights + roomy.activations + roomy.other + block;
+  CHECK(memory_footprint(model, gpu, 1, settings).fits());
+  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(1));
+  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(0));
+  gpu.hbm_usable -= Bytes(1);
+  CHECK_FALSE(memory_footprint(model, gpu, 1, settings).fits());
+  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1));
+  gpu.hbm_usable -= block;
+  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1) + block);
+  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(0));
+}
+
+TEST_CASE("sequences at a context: whole blocks per sequence") {
+  MemoryFootprint result;
+  result.block_size = 16;
+  result.blocks = BlockCount(100);
+  CHECK(result.sequences_at(TokenCount(1)) == 100);
+  CHECK(result.sequences_at(TokenCount(16)) == 100);
+  CHECK(result.sequences_at(TokenCount(17)) == 50);
+  CHECK(result.sequences_at(TokenCount(1600)) == 1);
+  CHECK(result.sequences_at(TokenCount(1601)) == 0);
+}
+
+TEST_CASE("the smallest tensor_parallel that fits") {
+  const auto smallest = [](const char* model, const char* gpu) {
+    return smallest_fitting_tensor_parallel(load_model(model), load_gpu(gpu), {});
+  };
+  CHECK(smallest("llama-3-8b", "h100-sxm") == 1);
+  // 141 GB of weights over GPUs with a budget of 76.6 GB: 70.6 GB on each of two.
+  CHECK(smallest("llama-3-70b", "h100-sxm") == 2);
+  CHECK(smallest("llama-3-70b", "a100-40gb-sxm") == 4);  // a quarter is 35.3 GB, the budget 38.1 GB less 1.9
+  CHECK(smallest("llama-3-8b", "l4") == 1);
+  // 812 GB over 8: 101 GB on each.
+  CHECK(smallest("llama-3.1-405b", "h100-sxm") == std::nullopt);
+  CHECK(smallest("llama-3.1-405b", "h200-sxm") == 8);
+  // 28 heads with 4 KV heads split over 2 and 4, but not over 8: 145 GB over 4 is 36 GB on each.
+  ModelSpec wide = load_model("qwen2.5-72b");
+  wide.heads = 28;
+  wide.kv_heads = 4;
+  CHECK(smallest_fitting_tensor_parallel(wide, load_gpu("l4"), {}) == std::nullopt);
+  CHECK(smallest_fitting_tensor_parallel(wide, load_gpu("l40s"), {}) == 4);
+}
+
+TEST_CASE("the smallest tensor_parallel that holds one sequence is tight in its length") {
+  const ModelSpec model = load_model("qwen3-32b");
+  const GpuSpec gpu = load_gpu("h100-sxm");
+  // 65.5 GB of weights leave 9.0 GB: 34 k tokens of 262144 B.
+  const TokenCount most = memory_footprint(model, gpu, 1, {}).tokens();
+  CHECK(static_cast<double>(most.count()) == Approx(9.0e9 / 262'144).epsilon(0.01));
+  CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most) == 1);
+  CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most + TokenCount(1)) == 2);
+}
+
+TEST_CASE("settings and splits that cannot be are refused") {
+  check_says(complaint("llama-3-8b", 3), {"tensor_parallel 3", "llama-3-8b"});
+  check_says(complaint("qwen2.5-7b", 8), {"tensor_parallel 8"});
+  check_says(complaint("llama-3-8b", 0), {"tensor_parallel 0"});
+  MemorySettings settings;
+  settings.block_size = 0;
+  settings.max_num_seqs = -1;
+  settings.gpu_memory_utilization = 1.01;
+  check_says(complaint("llama-3-8b", 1, settings),
+             {"block_size 0", "max_num_seqs -1", "gpu_memory_utilization 1.01"});
+  for (const double wrong : {0.0, -0.5, std::nan(""), HUGE_VAL}) {
+    MemorySettings bad;
+    bad.gpu_memory_utilization = wrong;
+    check_says(complaint("llama-3-8b", 1, bad), {"gpu_memory_utilization"});
+    CHECK_THROWS_AS(smallest_fitting_tensor_parallel(load_model("llama-3-8b"), load_gpu("l4"), bad),
+                    ConfigError);
+  }
+}
+
+TEST_CASE("a published vLLM block count: Llama-2-7B on A100 80 GB") {
+  // vllm-project/vllm#2031 (December 2023): 7351 blocks with the default 2560 batched tokens.
+  MemorySettings settings;
+  settings.max_num_batched_tokens = 2560;
+  const double error = error_percent(footprint("llama-2-7b", "a100-80gb-sxm", 1, settings), 7351);
+  INFO("error " << error << " %");
+  CHECK(std::abs(error) < 0.6);
+}
+
+TEST_CASE("block counts of measured vLLM 0.15.1 runs") {
+  std::ifstream input(INFEROMETER_SHARED_DATA "/measured/vllm_0.15.1_runs_shared.csv");
+  if (!input) {
+    std::cout << "skipped: no measured vLLM runs under " INFEROMETER_SHARED_DATA "\n";
+    return;
+  }
+  const std::map<std::string, std::string> models = {
+      {"meta-llama/Llama-3.1-70B-Instruct", "llama-3.1-70b"},
+      {"mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo-12b"}};
+  const std::map<std::string, std::string> gpus = {{"H100", "h100-sxm"}};
+  std::string line;
+  std::getline(input, line);
+  std::map<std::string, int> seen;
+  while (std::getline(input, line)) {
+    std::vector<std::string> cells;
+    std::stringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) {
+      cells.push_back(cell);
+    }
+    // exp_id,dir,model,hardware,tp,max_num_seqs,max_num_batched_tokens,total_kv_blocks,...
+    if (cells.size() < 8 || models.count(cells[2]) == 0 || gpus.count(cells[3]) == 0 ||
+        seen[cells[0]]++ > 0) {
+      continue;
+    }
+    MemorySettings settings;
+    settings.max_num_seqs = std::stoll(cells[5]);
+    settings.max_num_batched_tokens = std::stoll(cells[6]);
+    const MemoryFootprint computed =
+        footprint(models.at(cells[2]), gpus.at(cells[3]), std::stoll(cells[4]), settings);
+    const double error = error_percent(computed, std::stod(cells[7]));
+    std::cout << models.at(cells[2]) << " tp" << cells[4] << " " << cells[6]
+              << " batched tokens: " << computed.blocks.count() << " blocks, measured " << cells[7]
+              << ", error " << error << " %\n";
+    CHECK(std::abs(error) < 0.5);
+  }
+  CHECK(seen.size() >= 3);
+}
+
+}  // namespace inferometer

@@ -1,0 +1,284 @@
+#include "sim/report/results_json.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/sim/report_fixture.hpp"
+
+namespace inferometer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A report with few numbers, each of them easy to tell from the others.
+Report small_report() {
+  Report report;
+  report.scenario = "tiny.yaml";
+  report.program_version = "1.2.3";
+  report.resolved_scenario = Json{{"seed", 1}, {"model", "llama-3-8b"}};
+  report.inputs = {{"tiny.yaml", "sha256:00ff", 321}};
+  report.notes = {"a note"};
+  Summary& summary = report.summary;
+  summary.partial = true;
+  summary.census = {5, 2, 1, 1, 1};
+  summary.duration_seconds = 0.1;
+  summary.completed = 2;
+  summary.failed = 1;
+  summary.total_input_tokens = 30;
+  summary.total_output_tokens = 4;
+  summary.request_throughput = 20;
+  summary.output_throughput = 40;
+  summary.total_token_throughput = 340;
+  summary.max_output_tokens_per_second = 4;
+  summary.max_concurrent_requests = 3;
+  summary.ttft = DurationStatistics{2, 15.5, 4.5, 11, 20, 15.5, 15.5, 19.1, 19.55, 19.91};
+  summary.preemptions = 6;
+  summary.truncated = 7;
+  summary.rejections = {{"no room", 1}};
+  summary.time_split = {0.5, 0.25, 0, 0.125, 0, 0.125};
+  summary.phases[0] = {3, 0.0875, 36, 0, 0.4, std::nullopt};
+  summary.all_phases = {3, 0.0875, 36, 0, 0.4, std::nullopt};
+  summary.kv_blocks = 100;
+  summary.kv_occupancy_blocks = {8, 7, 9};
+  summary.batch_size = {0, 0, 0};
+  summary.running = {1.5, 1.25, 2};
+  summary.waiting = {0.5, 0.25, 1};
+  summary.money = Money{3.6, 0.0001, 25, 1e-7};
+  summary.stability.sentence = "too few";
+  summary.stability.offered_per_second = 40;
+  report.slo.verdicts = {{"ttft_p99", 19.91, 500, true, -0.96018},
+                         {"tpot_p99", std::nullopt, 50, false, std::nullopt}};
+  return report;
+}
+
+const std::string kExpected = std::string(R"(
+{
+  "schema_version": 1,
+  "program": {
+    "name": "inferometer",
+    "version": "1.2.3"
+  },
+  "scenario": "tiny.yaml",
+  "partial": true,
+  "notes": [
+    "a note"
+  ],
+  "metrics": {
+    "definitions": "vllm",
+    "duration": 0.1,
+    "completed": 2,
+    "failed": 1,
+    "total_input_tokens": 30,
+    "total_output_tokens": 4,
+    "request_throughput": 20.0,
+    "request_goodput": null,
+    "output_throughput": 40.0,
+    "total_token_throughput": 340.0,
+    "max_output_tokens_per_s": 4,
+    "max_concurrent_requests": 3,
+    "mean_ttft_ms": 15.5,
+    "median_ttft_ms": 15.5,
+    "std_ttft_ms": 4.5,
+    "min_ttft_ms": 11.0,
+    "p50_ttft_ms": 15.5,
+    "p90_ttft_ms": 19.1,
+    "p95_ttft_ms": 19.55,
+    "p99_ttft_ms": 19.91,
+    "max_ttft_ms": 20.0,
+    "mean_tpot_ms": null,
+    "median_tpot_ms": null,
+    "std_tpot_ms": null,
+    "min_tpot_ms": null,
+    "p50_tpot_ms": null,
+    "p90_tpot_ms": null,
+    "p95_tpot_ms": null,
+    "p99_tpot_ms": null,
+    "max_tpot_ms": null,
+    "mean_itl_ms": null,
+    "median_itl_ms": null,
+    "std_itl_ms": null,
+    "min_itl_ms": null,
+    "p50_itl_ms": null,
+    "p90_itl_ms": null,
+    "p95_itl_ms": null,
+    "p99_itl_ms": null,
+    "max_itl_ms": null,
+    "mean_e2el_ms": null,
+    "median_e2el_ms": null,
+    "std_e2el_ms": null,
+    "min_e2el_ms": null,
+    "p50_e2el_ms": null,
+    "p90_e2el_ms": null,
+    "p95_e2el_ms": null,
+    "p99_e2el_ms": null,
+    "max_e2el_ms": null,
+    "mean_queue_delay_ms": null,
+    "median_queue_delay_ms": null,
+    "std_queue_delay_ms": null,
+    "min_queue_delay_ms": null,
+    "p50_queue_delay_ms": null,
+    "p90_queue_delay_ms": null,
+    "p95_queue_delay_ms": null,
+    "p99_queue_delay_ms": null,
+    "max_queue_delay_ms": null
+  },
+  "slo": [
+    {
+      "name": "ttft_p99",
+      "unit": "ms",
+      "value": 19.91,
+      "limit": 500.0,
+      "met": true,
+      "over_share": -0.96018
+    },
+    {
+      "name": "tpot_p99",
+      "unit": "ms",
+      "value": null,
+      "limit": 50.0,
+      "met": false,
+      "over_share": null
+    }
+  ],
+  "stability": {
+    "queue": "not applicable",
+    "sentence": "too few",
+    "offered_requests_per_s": 40.0,
+    "growth_share": null,
+    "load_share": null
+  },
+  "requests": {
+    "injected": 5,
+    "completed": 2,
+    "running": 1,
+    "waiting": 1,
+    "rejected": 1,
+    "truncated": 7,
+    "goodput_share": null,
+    "rejections": [
+      {
+        "reason": "no room",
+        "requests": 1
+      }
+    ]
+  },
+  "time_split": {
+    "compute": 0.5,
+    "bandwidth": 0.25,
+    "communication": 0.0,
+    "latency": 0.125,
+    "host": 0.0,
+    "idle": 0.125
+  },
+  "steps": {
+    "all": {
+      "steps": 3,
+      "busy_s": 0.0875,
+      "prefill_tokens": 36,
+      "decode_tokens": 0,
+      "mfu_share": 0.4,
+      "mbu_share": null
+    },
+    "prefill": {
+      "steps": 3,
+      "busy_s": 0.0875,
+      "prefill_tokens": 36,
+      "decode_tokens": 0,
+      "mfu_share": 0.4,
+      "mbu_share": null
+    },
+    "decode": {
+      "steps": 0,
+      "busy_s": 0.0,
+      "prefill_tokens": 0,
+      "decode_tokens": 0,
+      "mfu_share": null,
+      "mbu_share": null
+    },
+    "mixed": {
+      "steps": 0,
+      "busy_s": 0.0,
+      "prefill_tokens": 0,
+      "decode_tokens": 0,
+      "mfu_share": null,
+      "mbu_share": null
+    }
+  },
+  "engine": {
+    "preemptions": 6,
+    "recomputed_tokens": null,
+    "decoding_requests": {
+      "mean_busy": 0.0,
+      "mean_total": 0.0,
+      "peak": 0
+    },
+    "running_requests": {
+      "mean_busy": 1.5,
+      "mean_total": 1.25,
+      "peak": 2
+    },
+    "waiting_requests": {
+      "mean_busy": 0.5,
+      "mean_total": 0.25,
+      "peak": 1
+    },
+    "kv_capacity_blocks": 100,
+    "kv_held_blocks": {
+      "mean_busy": 8.0,
+      "mean_total": 7.0,
+      "peak": 9
+    }
+  },
+  "money": {
+    "price_dollars_per_hour": 3.6,
+    "cost_dollars": 0.0001,
+    "output_dollars_per_million_tokens": 25.0,
+    "total_dollars_per_million_tokens": 1e-07
+  },
+  "inputs": [
+    {
+      "name": "tiny.yaml",
+      "hash": "sha256:00ff",
+      "size_bytes": 321
+    }
+  ],
+  "resolved_scenario": {
+    "seed": 1,
+    "model": "llama-3-8b"
+  }
+}
+)")
+                                  .substr(1);
+
+TEST_CASE("results.json, byte by byte") {
+  CHECK(results_json(small_report()) == kExpected);
+}
+
+TEST_CASE("results.json of a run without money, lists or scenario has nulls and empty lists, and parses") {
+  const Json json = Json::parse(results_json(Report()));
+  CHECK(json["money"].is_null());
+  CHECK(json["slo"].is_array());
+  CHECK(json["slo"].empty());
+  CHECK(json["inputs"].is_array());
+  CHECK(json["notes"].is_array());
+  CHECK(json["requests"]["rejections"].is_array());
+}
+
+TEST_CASE("icl fields exist only under AIPerf's definitions") {
+  Report report = test::report_of_four();
+  CHECK_FALSE(Json::parse(results_json(report))["metrics"].contains("mean_icl_ms"));
+  report.summary.definitions = MetricDefinitions::aiperf;
+  report.summary.icl = report.summary.itl;
+  const Json metrics = Json::parse(results_json(report))["metrics"];
+  CHECK(metrics["definitions"] == "aiperf");
+  CHECK(metrics["p90_icl_ms"] == 18.0);
+}
+
+TEST_CASE("numbers in results.json are read back as what they were") {
+  const Report report = test::report_of_four();
+  const Json metrics = Json::parse(results_json(report))["metrics"];
+  CHECK(metrics["std_ttft_ms"].get<double>() == report.summary.ttft->std_ms);
+  CHECK(metrics["mean_itl_ms"].get<double>() == report.summary.itl->mean_ms);
+  CHECK(metrics["mean_ttft_ms"].dump() == "30.0");
+}
+
+}  // namespace
+}  // namespace inferometer

@@ -1,0 +1,208 @@
+// The exact message of everything that can be wrong in a trace.
+
+#include "tests/support/catch.hpp"
+#include "tests/unit/workloads/trace_test_support.hpp"
+
+using namespace inferometer;
+using inferometer::test::error_of;
+using inferometer::test::open_text;
+using inferometer::test::requests_of;
+using inferometer::test::take_all;
+
+namespace {
+
+const std::string kAzure = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+const std::string kOwn = "arrival_s,prompt_tokens,output_tokens,max_new_tokens,session,class\n";
+
+std::string mooncake(const std::string& second_line) {
+  return "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1}\n" + second_line;
+}
+
+}  // namespace
+
+TEST_CASE("a broken CSV line names its place, what was expected and what was found", "[trace]") {
+  const std::string good = "2023-11-16 18:15:46.6805900,374,44\n";
+  const auto azure_error = [&](const std::string& line) { return error_of(kAzure + good + line); };
+  CHECK(azure_error("2023-11-16 18:15:47,abc,44") ==
+        "t:3:21: expected ContextTokens to be a whole number from 1 to 2147483648, found \"abc\"");
+  CHECK(azure_error("2023-11-16 18:15:47,0,44") ==
+        "t:3:21: expected ContextTokens to be a whole number from 1 to 2147483648, found \"0\"");
+  CHECK(azure_error("2023-11-16 18:15:47,-5,44") ==
+        "t:3:21: expected ContextTokens to be a whole number from 1 to 2147483648, found \"-5\"");
+  CHECK(azure_error("2023-11-16 18:15:47,5,2147483649") ==
+        "t:3:23: expected GeneratedTokens to be a whole number from 1 to 2147483648, found \"2147483649\"");
+  CHECK(azure_error("2023-11-16 18:15:47,5,99999999999999999999") ==
+        "t:3:23: expected GeneratedTokens to be a whole number from 1 to 2147483648, found "
+        "\"99999999999999999999\"");
+  CHECK(azure_error("2023-11-16 18:15:47,2147483648,1.0") ==
+        "t:3:32: expected GeneratedTokens to be a whole number from 1 to 2147483648, found \"1.0\"");
+  CHECK(azure_error("2023-11-16 18:15:47,5,0") ==
+        "t:3:23: expected GeneratedTokens to be a whole number from 1 to 2147483648, found \"0\" (a request "
+        "that failed "
+        "or emitted nothing; skipping bad lines leaves it out)");
+  CHECK(azure_error("2023-11-16 18:15:47,5") == "t:3: expected 3 fields as in the header, found 2");
+  CHECK(azure_error("2023-11-16 18:15:47,5,6,") == "t:3: expected 3 fields as in the header, found 4");
+  CHECK(azure_error("16.11.2023 18:15:47,5,6") ==
+        "t:3:1: expected TIMESTAMP to be a time such as 2023-11-16 18:15:46.6805900, found \"16.11.2023 "
+        "18:15:47\"");
+  CHECK(azure_error("2023-11-16 18:15:47,\"5,6") ==
+        "t:3:21: expected a closing quote on the same line, found none");
+  CHECK(azure_error("2023-11-16 18:15:47,\"5\"x,6") ==
+        "t:3:24: expected a comma after the closing quote, found \"x\"");
+  CHECK(azure_error(std::string("2023-11-16 18:15:47,5\0,6", 24)) ==
+        "t:3:21: expected ContextTokens to be a whole number from 1 to 2147483648, found \"5\\x00\"");
+}
+
+TEST_CASE("times in seconds are checked", "[trace]") {
+  CHECK(error_of("arrived_at,num_prefill_tokens,num_decode_tokens\n-1,2,3") ==
+        "t:2:1: expected arrived_at to be a time in seconds, 0 or more, found \"-1\"");
+  CHECK(error_of("Timestamp,Model,Request tokens,Response tokens\n1s,a,2,3") ==
+        "t:2:1: expected Timestamp to be a time in seconds, 0 or more, found \"1s\"");
+}
+
+TEST_CASE("a failed request of BurstGPT is an error", "[trace]") {
+  CHECK(error_of("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n1,GPT-4,20,0,20,API "
+                 "log\n") ==
+        "t:2:12: expected Response tokens to be a whole number from 1 to 2147483648, found \"0\" (a request "
+        "that failed "
+        "or emitted nothing; skipping bad lines leaves it out)");
+}
+
+TEST_CASE("the optional columns of our own CSV are checked", "[trace]") {
+  CHECK(error_of(kOwn + "0,10,20,19,,") ==
+        "t:2:9: expected max_new_tokens to be at least the 20 output tokens of the line, found 19");
+  CHECK(error_of(kOwn + "0,10,20,x,,") ==
+        "t:2:9: expected max_new_tokens to be a whole number from 1 to 2147483648, found \"x\"");
+  CHECK(error_of(kOwn + "0,10,20,,-1,") ==
+        "t:2:10: expected session to be empty or a whole number from 0 to 9223372036854775807, found \"-1\"");
+  CHECK(error_of(kOwn + "0,10,20,,,2147483648") ==
+        "t:2:11: expected class to be empty or a whole number from 0 to 2147483647, found \"2147483648\"");
+}
+
+TEST_CASE("a broken JSON line names its place, what was expected and what was found", "[trace]") {
+  const auto with = [](const std::string& members) { return error_of(mooncake("{" + members + "}")); };
+  CHECK(with(R"("timestamp": 0, "output_length": 1)") == "t:2: expected \"input_length\", found none");
+  CHECK(with(R"("timestamp": 0, "input_length": null, "output_length": 1)") ==
+        "t:2: expected \"input_length\", found none");
+  CHECK(with(R"("timestamp": 0, "input_length": "12", "output_length": 1)") ==
+        "t:2:34: expected \"input_length\" to be a whole number from 1 to 2147483648, found \"\"12\"\"");
+  CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 0)") ==
+        "t:2:54: expected \"output_length\" to be a whole number from 1 to 2147483648, found \"0\" (a "
+        "request that failed "
+        "or emitted nothing; skipping bad lines leaves it out)");
+  CHECK(with(R"("timestamp": -1, "input_length": 1, "output_length": 1)") ==
+        "t:2:15: expected \"timestamp\" to be a number, 0 or more, found \"-1\"");
+  CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": [1, -2])") ==
+        "t:2:69: expected \"hash_ids\" to be an array of whole numbers, 0 or more, found \"[1, -2]\"");
+  CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": 5)") ==
+        "t:2:69: expected \"hash_ids\" to be an array of whole numbers, 0 or more, found \"5\"");
+  CHECK(with(R"("timestamp": 0, "input_length": 1, "input_length": 1, "output_length": 1)") ==
+        "t:2:53: expected \"input_length\" once, found it twice");
+  CHECK(with(R"("delay": 500, "input_length": 1, "output_length": 1)") ==
+        "t:2:11: expected \"timestamp\", found \"delay\": requests that follow an earlier answer are not "
+        "supported, only "
+        "arrivals at fixed times");
+}
+
+TEST_CASE("what is not one JSON object is an error", "[trace]") {
+  for (const char* line :
+       {"{", "{]", "[1, 2]", "5", "{\"timestamp\" 0}", "{\"timestamp\": 0", "{\"timestamp\": [0}",
+        "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1} x",
+        "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1}{}",
+        "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, \"a\": \"\xFF\"}"}) {
+    INFO(line);
+    CHECK(error_of(mooncake(line)).starts_with("t:2: expected one JSON object on the line, found: "));
+  }
+}
+
+TEST_CASE("Qwen-Bailian chats are checked", "[trace]") {
+  const auto with = [](const std::string& chats) {
+    return error_of("{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, " + chats + "}");
+  };
+  CHECK(with("\"chat_id\": 1") == "t:1: expected \"parent_chat_id\", found none");
+  CHECK(with("\"chat_id\": -1, \"parent_chat_id\": -1") == "t:1:68: expected \"chat_id\" to be 0 or more");
+  CHECK(with("\"chat_id\": 1, \"parent_chat_id\": -2") ==
+        "t:1:89: expected \"parent_chat_id\" to be -1 or more");
+  CHECK(with("\"chat_id\": 1.5, \"parent_chat_id\": -2") ==
+        "t:1:68: expected \"chat_id\" to be a whole number, found \"1.5\"");
+}
+
+TEST_CASE("a time that goes back is an error that says what helps", "[trace]") {
+  CHECK(error_of(kOwn + "5,1,1,,,\n5,1,1,,,\n4.75,1,1,,,\n") ==
+        "t:4: expected a time not before the line above, found one 0.25 s earlier; put the trace in order "
+        "with inferometer "
+        "workload convert --sort");
+}
+
+TEST_CASE("a trace over 106 days is an error", "[trace]") {
+  const std::string message =
+      "t:3: the trace spans more than 106 days: choose a time window or a larger rate_scale";
+  CHECK(error_of(kAzure + "2023-01-01 00:00:00,1,1\n2023-06-01 00:00:00,1,1") == message);
+  TraceOptions options;
+  options.rate_scale = 0.5;
+  CHECK(error_of(kAzure + "2023-01-01 00:00:00,1,1\n2023-03-01 00:00:00,1,1", options) == message);
+  TraceOptions slow;
+  slow.rate = PerSecond(1e-300);
+  CHECK(error_of("prompt_tokens,output_tokens\n1,1", slow) ==
+        "t:2: the trace spans more than 106 days: choose a time window or a larger rate_scale");
+}
+
+TEST_CASE("an unknown format shows the first line and the known ones", "[trace]") {
+  const std::string message = error_of("\ntime,in,out\n1,2,3\n");
+  CHECK(message.starts_with(
+      "t:2: expected a request trace, found a file that begins with \"time,in,out\"; known are\n"
+      "  inferometer: arrival_s,prompt_tokens,output_tokens[,max_new_tokens][,session][,class]\n"
+      "  azure: TIMESTAMP,ContextTokens,GeneratedTokens\n"));
+  CHECK(error_of("") == "t: expected a request trace, found nothing in the file");
+  CHECK(error_of("\n\r\n") == "t: expected a request trace, found nothing in the file");
+  CHECK(error_of(std::string(5, '\0'))
+            .starts_with("t:1: expected a request trace, found a file that begins with "
+                         "\"\\x00\\x00\\x00\\x00\\x00\"; known are\n"));
+}
+
+TEST_CASE("bad lines can be skipped: counted, the first ten shown", "[trace]") {
+  TraceOptions options;
+  options.skip_bad_lines = true;
+  std::string text = kOwn + "1,1,1,,,\n0.5,2,2,,,\n";
+  for (int i = 0; i < 11; ++i) {
+    text += "oops\n";
+  }
+  text += "2,3,3,,,\n";
+  const auto trace = open_text(text, options);
+  const std::vector<Request> requests = take_all(*trace);
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[1].id == 1);
+  CHECK(requests[1].arrival == TimePoint(seconds(1)));
+  CHECK(trace->skipped_lines() == 12);
+  REQUIRE(trace->skipped_messages().size() == 10);
+  CHECK(trace->skipped_messages()[0].starts_with("t:3: expected a time not before the line above"));
+  CHECK(trace->skipped_messages()[9] == "t:12: expected 6 fields as in the header, found 1");
+}
+
+TEST_CASE("options that do not suit the trace are refused", "[trace]") {
+  const std::string text = kAzure + "2023-11-16 18:15:46,1,1\n";
+  const auto refused = [&text](const auto& change) {
+    TraceOptions options;
+    change(options);
+    return error_of(text, options);
+  };
+  CHECK(refused([](TraceOptions& o) { o.rate_scale = 0; }) == "t: expected a rate_scale above 0, found 0");
+  CHECK(refused([](TraceOptions& o) { o.rate_scale = -1.5; }) ==
+        "t: expected a rate_scale above 0, found -1.5");
+  CHECK(refused([](TraceOptions& o) { o.rate = PerSecond(1); }) ==
+        "t: the trace has its own arrival times: use rate_scale instead of a rate");
+  CHECK(refused([](TraceOptions& o) { o.window_start = Duration(-1); }) ==
+        "t: expected a time window that starts at 0 or later");
+  CHECK(refused([](TraceOptions& o) { o.window_end = Duration(0); }) ==
+        "t: expected a time window that ends after its start");
+  CHECK(refused([](TraceOptions& o) { o.limit = 0; }) ==
+        "t: expected a limit of at least 1 request, found 0");
+  CHECK(refused([](TraceOptions& o) { o.max_new = TokenCount(0); }) ==
+        "t: expected max_new from 1 to 2147483648, found 0");
+  CHECK(error_of("prompt_tokens,output_tokens\n1,1") ==
+        "t: the trace has lengths but no arrival times: give a request rate for it");
+  TraceOptions no_rate;
+  no_rate.rate = PerSecond(0);
+  CHECK(error_of("prompt_tokens,output_tokens\n1,1", no_rate) ==
+        "t: expected a request rate above 0, found 0");
+}

@@ -1,0 +1,68 @@
+#pragma once
+
+// What a trace format is. Adding one: a file in workloads/formats/ with a function that returns a
+// TraceFormat, and one line in workloads/trace_formats.cpp.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/registry.hpp"
+
+namespace inferometer {
+
+/// Time as a trace states it, in picoseconds since a moment of the format's choice (often 1970); only
+/// differences are used. 128 bits, since picoseconds since 1970 do not fit 64.
+__extension__ typedef __int128 WidePicoseconds;
+
+/// What one line of a trace says.
+struct TraceRow {
+  WidePicoseconds time = 0;  ///< unused when the format has no times
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::optional<std::int64_t> max_new_tokens;
+  std::int64_t session = -1;
+  std::int32_t service_class = 0;
+  std::vector<std::uint64_t> block_hashes;
+};
+
+/// What is wrong with a line; column counts from 1, 0 = the whole line.
+struct LineError {
+  int column = 0;
+  std::string message;
+};
+
+/// Reads the lines of one trace, in file order.
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+
+  /// Fills every member of `row` and returns true, or sets `error` and returns false. Behind the end of
+  /// `line`, LineSource::kPaddingBytes may be read. Allocates nothing per line once its buffers have grown.
+  virtual bool read(std::string_view line, TraceRow& row, LineError& error) = 0;
+};
+
+/// The first two lines that are not blank; `second` is empty when there is only one.
+struct TraceSample {
+  std::string first;
+  std::string second;
+};
+
+struct TraceFormat {
+  std::string name;
+  std::string looks_like;  ///< what a file of it begins with, for messages and `describe`
+  bool has_header = true;  ///< the first line names columns and is not a request
+  bool has_times = true;   ///< false: lengths only, arrivals are drawn
+  std::int64_t hash_block_tokens = 0;
+  /// A reader when the sample is of this format, else nullptr. The first that suits is taken.
+  std::function<std::unique_ptr<RowReader>(const TraceSample& sample)> open;
+};
+
+/// All formats, in the order in which they are tried.
+const Registry<TraceFormat>& trace_formats();
+
+}  // namespace inferometer
