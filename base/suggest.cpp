@@ -74,11 +74,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?";
 }
 
-std::string join_alternatives(const std::vector<std::string>& words) {
+std::string join_alternatives(const std::vector<std::string>& words, std::string_view before_last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) {
-      text += i + 1 == words.size() ? " or " : ", ";
+      text += i + 1 == words.size() ? " " + std::string(before_last) + " " : ", ";
     }
     text += words[i];
   }

@@ -14,7 +14,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 /// `; did you mean "x"?` or "" when nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
-/// `a, b or c`.
-std::string join_alternatives(const std::vector<std::string>& words);
+/// `a, b or c`; another word before the last on request.
+std::string join_alternatives(const std::vector<std::string>& words, std::string_view before_last = "or");
 
 }  // namespace inferometer

@@ -159,6 +159,7 @@ Table workload_table() {
       .add("max_new_tokens", ValueType::count, "Output tokens that clients allow; a longer output raises it.")
       .range("1", std::to_string(kLongestLength))
       .optional("each request's own output length");
+  table.set_alternatives({"preset", "trace", "generator"});
   table.add_when_given("preset", {needed_rate(), request_count(), max_new_factor()});
   add_trace_keys(table);
   add_generator_keys(table);

@@ -79,7 +79,7 @@ void overlay(ConfigNode& base, const ConfigNode& over) {
   }
 }
 
-void apply_override(ConfigNode& root, const std::string& assignment) {
+ConfigNode override_node(const ConfigNode& root, const std::string& assignment) {
   const Position where{"--set " + assignment, 0, 0};
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos) {
@@ -95,7 +95,11 @@ void apply_override(ConfigNode& root, const std::string& assignment) {
     change = std::move(parent);
   }
   move_to(where, change);
-  overlay(root, change);
+  return change;
+}
+
+void apply_override(ConfigNode& root, const std::string& assignment) {
+  overlay(root, override_node(root, assignment));
 }
 
 }  // namespace inferometer

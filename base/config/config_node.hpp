@@ -53,8 +53,13 @@ ConfigNode read_yaml_text(std::string_view text, const std::string& name, const 
 /// values.
 void overlay(ConfigNode& base, const ConfigNode& over);
 
-/// Applies `path.to.key=value` (value in YAML flow syntax). Creates missing maps on the way.
-/// Throws ConfigError at position "--set path.to.key=value".
+/// What `path.to.key=value` (value in YAML flow syntax) lays over `root`: maps down to the value. Every
+/// position is
+/// "--set path.to.key=value". Throws ConfigError there: no "=", bad YAML, a path through something that is no
+/// map.
+ConfigNode override_node(const ConfigNode& root, const std::string& assignment);
+
+/// Lays that over `root`. Creates missing maps on the way.
 void apply_override(ConfigNode& root, const std::string& assignment);
 
 }  // namespace inferometer

@@ -75,6 +75,15 @@ void Table::add_variant(const std::string& selector, const std::string& word, st
   variants_.push_back({selector, word, std::move(keys)});
 }
 
+void Table::set_alternatives(std::vector<std::string> keys) {
+  for (const std::string& name : keys) {
+    INFEROMETER_CHECK(
+        std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) { return key.name == name; }),
+        "an alternative the table does not have: " + name);
+  }
+  alternatives_ = std::move(keys);
+}
+
 void Table::add_when_given(const std::string& key, std::vector<Key> keys) {
   const bool exists =
       std::any_of(keys_.begin(), keys_.end(), [&](const Key& each) { return each.name == key; });

@@ -83,6 +83,10 @@ class Table {
   /// `trace`.
   void add_when_given(const std::string& key, std::vector<Key> keys);
 
+  /// Keys (already added) of which a section has one only: each stands for another way to say the same thing.
+  /// For overlay_choices(); that there is exactly one is for the section's reader to check.
+  void set_alternatives(std::vector<std::string> keys);
+
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& summary() const { return summary_; }
   [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
@@ -93,11 +97,13 @@ class Table {
     std::vector<Key> keys;
   };
   [[nodiscard]] const std::vector<Variant>& variants() const { return variants_; }
+  [[nodiscard]] const std::vector<std::string>& alternatives() const { return alternatives_; }
 
  private:
   std::string name_, summary_;
   std::vector<Key> keys_;
   std::vector<Variant> variants_;
+  std::vector<std::string> alternatives_;
 };
 
 /// Reads `node` by `table`. Adds every mistake to `diagnostics` (unknown keys first, then missing ones, then

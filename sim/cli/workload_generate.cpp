@@ -33,7 +33,7 @@ std::unique_ptr<Workload> workload_of_scenario(const GenerateOptions& given) {
     overrides.seed = given.seed;
   }
   const Scenario scenario = load_scenario(given.scenario, overrides);
-  return make_workload(scenario.values.section("workload"), scenario.seed(), scenario.directory);
+  return make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
 }
 
 std::unique_ptr<Workload> workload_of_assignments(const GenerateOptions& given) {

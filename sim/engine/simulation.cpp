@@ -27,12 +27,12 @@ bool Simulation::run(std::int64_t max_events) {
   return !queue_.empty();
 }
 
-void Simulation::dispatch(const Event& event) {
-  switch (event.kind) {
+void Simulation::dispatch(Event event) {
+  switch (event.kind()) {
     case EventKind::step_end:
-      replicas_[event.target].end_step();
-      report_departures(event.target);
-      request_schedule(event.target, now_);
+      replicas_[event.target()].end_step();
+      report_departures(event.target());
+      request_schedule(event.target(), now_);
       break;
     case EventKind::arrival:
       if (pending_arrival_ == now_) {
@@ -41,10 +41,10 @@ void Simulation::dispatch(const Event& event) {
       receive_arrivals();
       break;
     case EventKind::schedule:
-      if (pending_schedules_[event.target] == now_) {
-        pending_schedules_[event.target].reset();
+      if (pending_schedules_[event.target()] == now_) {
+        pending_schedules_[event.target()].reset();
       }
-      schedule(event.target);
+      schedule(event.target());
       break;
   }
 }

@@ -39,7 +39,7 @@ class Simulation {
   [[nodiscard]] const Workload& workload() const { return *workload_; }
 
  private:
-  void dispatch(const Event& event);
+  void dispatch(Event event);
   void receive_arrivals();
   void schedule(std::uint32_t target);
   void request_schedule(std::uint32_t target, TimePoint time);

@@ -28,7 +28,8 @@ class WideSum {
   Int128 low_ = 0;
 };
 
-/// Sum of (first - origin + i * difference)^2 over a run's terms, from the sums of 1, i and i^2.
+/// Sum of (first - origin + i * difference)^2 over a run's terms, from the sums
+/// of 1, i and i^2.
 Int128 squares_around(const DurationDistribution::Run& run, std::int64_t origin) {
   const Int128 offset = run.first - origin;
   const Int128 difference = run.difference;
@@ -39,7 +40,8 @@ Int128 squares_around(const DurationDistribution::Run& run, std::int64_t origin)
                       difference * difference * sum_of_squares);
 }
 
-/// A place among sorted values: `hundredths` of the way from rank `lower` to rank `upper`.
+/// A place among sorted values: `hundredths` of the way from rank `lower` to
+/// rank `upper`.
 struct Place {
   std::int64_t lower = 0;
   std::int64_t upper = 0;
@@ -65,7 +67,7 @@ double milliseconds_of(const Place& place, std::int64_t lower, std::int64_t uppe
 std::int64_t DurationDistribution::count() const {
   std::int64_t count = 0;
   for (const Run& run : runs_) {
-    count += std::int64_t{run.length} * run.count;
+    count += run.terms();
   }
   return count;
 }
@@ -87,7 +89,8 @@ std::vector<Duration> DurationDistribution::order_statistics(std::span<const std
   return durations;
 }
 
-// Deviations are taken from the mean's whole part, which leaves no digits to cancel.
+// Deviations are taken from the mean's whole part, which leaves no digits to
+// cancel.
 double DurationDistribution::standard_deviation_ms(std::int64_t count, Int128 sum) const {
   const auto origin = static_cast<std::int64_t>(sum / count);
   WideSum squares;

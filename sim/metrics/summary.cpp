@@ -28,24 +28,25 @@ void add_requests(Summary& summary, const MetricsRecorder& recorder) {
   if (summary.definitions == MetricDefinitions::mlperf) {
     rule = PercentileRule::floor_of_rank;
   }
-  DurationDistribution ttft, tpot, e2el, queue_delay;
-  for (DurationDistribution* distribution : {&ttft, &tpot, &e2el, &queue_delay}) {
-    distribution->reserve(recorder.finished().size());
-  }
   for (const RequestRecord& request : recorder.finished()) {
     summary.total_input_tokens += request.prompt;
     summary.total_output_tokens += request.output;
-    ttft.add(request.time_to_first_token());
-    e2el.add(request.latency());
-    queue_delay.add(request.queue_delay());
-    if (request.output > 1) {
-      tpot.add(request.time_per_output_token());
-    }
   }
-  summary.ttft = ttft.statistics(rule);
-  summary.tpot = tpot.statistics(rule);
-  summary.e2el = e2el.statistics(rule);
-  summary.queue_delay = queue_delay.statistics(rule);
+  // One after the other: a run has many requests, and each distribution holds a
+  // value of every one.
+  const auto statistics = [&](Duration (RequestRecord::*value)() const, std::int32_t least_output) {
+    DurationDistribution distribution;
+    for (const RequestRecord& request : recorder.finished()) {
+      if (request.output >= least_output) {
+        distribution.add((request.*value)());
+      }
+    }
+    return distribution.statistics(rule);
+  };
+  summary.ttft = statistics(&RequestRecord::time_to_first_token, 1);
+  summary.tpot = statistics(&RequestRecord::time_per_output_token, 2);
+  summary.e2el = statistics(&RequestRecord::latency, 1);
+  summary.queue_delay = statistics(&RequestRecord::queue_delay, 1);
   summary.itl = recorder.gaps().statistics(rule);
   if (summary.definitions == MetricDefinitions::aiperf) {
     summary.icl = summary.itl;

@@ -83,8 +83,6 @@ void Replica::carry_out(TimePoint now) {
 }
 
 void Replica::begin(TimePoint now) {
-  RunningStep& step = step_.emplace();
-  step.start = now;
   chunk_shapes_.clear();
   std::int64_t finishing_chunks = 0;
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
@@ -92,22 +90,20 @@ void Replica::begin(TimePoint now) {
     chunk_shapes_.push_back({std::max(chunk.tokens, plan_.padding.chunk_tokens), past});
     finishing_chunks += past + chunk.tokens == state_.tokens(chunk.id) ? 1 : 0;
   }
-  if (plan_.decode) {
-    step.decodes = state_.decodes().count();
-    step.shape.decode_context = state_.decodes().context();
-  }
-  step.shape.decodes = step.decodes + plan_.padding.decodes;
-  step.shape.decode_context += plan_.padding.decode_context;
-  step.shape.sampled_rows = step.shape.decodes + finishing_chunks;
-  step.shape.chunks = chunk_shapes_;
-  step.cost = pricer_->price(step.shape);
-  INFEROMETER_CHECK(step.cost.total().count() >= 1, "a step takes time");
-  step.end = now + step.cost.total();
+  const std::int64_t decodes = plan_.decode ? state_.decodes().count() : 0;
+  const std::int64_t context = plan_.decode ? state_.decodes().context() : 0;
+  StepShape shape;
+  shape.decodes = decodes + plan_.padding.decodes;
+  shape.decode_context = context + plan_.padding.decode_context;
+  shape.sampled_rows = shape.decodes + finishing_chunks;
+  shape.chunks = chunk_shapes_;
+  step_.emplace(now, decodes, shape, *pricer_);
+  INFEROMETER_CHECK(step_->cost.total().count() >= 1, "a step takes time");
 }
 
 void Replica::end_step() {
   INFEROMETER_CHECK(step_.has_value(), "a step that ends has started");
-  const RunningStep step = *step_;
+  const RunningStep& step = *step_;
   departed_.clear();
   StepRecord record{config_.index, step.start, step.end, step.cost, step.shape};
   record.decodes = step.decodes;
@@ -128,9 +124,10 @@ void Replica::end_step() {
   }
   record.emitted = step.decodes + end_chunks();
   record.gaps = gaps_;
-  step_.reset();
   observer_.on_step(record);
-  finish_due(step.end);
+  const TimePoint end = step.end;
+  step_.reset();
+  finish_due(end);
 }
 
 std::int64_t Replica::end_chunks() {

@@ -55,10 +55,14 @@ class Replica {
 
  private:
   struct RunningStep {
-    TimePoint start, end;
-    StepCost cost;
+    RunningStep(TimePoint now, std::int64_t decoding, const StepShape& priced, const StepPricer& pricer)
+        : start(now), decodes(decoding), shape(priced), cost(pricer.price(priced)), end(now + cost.total()) {}
+
+    TimePoint start;
+    std::int64_t decodes;
     StepShape shape;
-    std::int64_t decodes = 0;
+    StepCost cost;
+    TimePoint end;
   };
 
   void reject_unrunnable(TimePoint now);

@@ -1,7 +1,6 @@
 #include "sim/report/run_report.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -35,14 +34,8 @@ std::optional<double> estimated_capacity(const Scenario& scenario, const Deploym
 }
 
 std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
-  std::vector<Scenario::Input> inputs = scenario.inputs;
-  const Values& workload = scenario.values.section("workload");
-  if (workload.has("trace")) {
-    const std::string& name = workload.text("trace");
-    inputs.push_back({name, (std::filesystem::path(scenario.directory) / name).string()});
-  }
   std::vector<InputFile> result;
-  for (const Scenario::Input& input : inputs) {
+  for (const Scenario::Input& input : scenario.inputs) {
     FileHash file = hash_file(input.path);
     result.push_back({input.name, std::move(file.hash), file.bytes});
   }
@@ -74,7 +67,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
     settings.kv_blocks += replica.state().blocks().total().count();
   }
   settings.partial = partial;
-  settings.closed_loop = is_closed_loop(scenario.values.section("workload"));
+  settings.closed_loop = is_closed_loop(scenario.workload());
   settings.peak_flops = scenario.gpu.bf16_peak;
   settings.peak_bandwidth = scenario.gpu.hbm_bandwidth;
   settings.price = scenario.gpu.price * static_cast<double>(scenario.tensor_parallel());
@@ -90,7 +83,8 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.slo = evaluate(scenario.slo, report.summary);
   report.resolved_scenario = values_json(scenario.values);
   report.inputs = hashed_inputs(scenario);
-  report.notes = deployment.notes;
+  report.notes = scenario.notes;
+  report.notes.insert(report.notes.end(), deployment.notes.begin(), deployment.notes.end());
   add_trace_notes(simulation, report.notes);
   return report;
 }

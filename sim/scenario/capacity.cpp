@@ -2,22 +2,32 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 namespace inferometer {
 namespace {
 
-/// All requests of a sample, at once.
+/// All requests of a sample, at once, in an order that is like the whole everywhere: it goes round the sample
+/// in strides near the golden section, which shares no divisor with its size.
 class Backlog : public Workload {
  public:
-  explicit Backlog(std::span<const RequestLengths> sample) : sample_(sample) {}
+  explicit Backlog(std::span<const RequestLengths> sample) : sample_(sample) {
+    constexpr double kGoldenSection = 0.6180339887498949;
+    stride_ = std::max<std::size_t>(
+        1, static_cast<std::size_t>(kGoldenSection * static_cast<double>(sample.size())));
+    while (std::gcd(stride_, sample.size()) > 1) {
+      ++stride_;
+    }
+  }
 
   std::optional<TimePoint> next_arrival() override {
     return next_ < sample_.size() ? std::optional(TimePoint()) : std::nullopt;
   }
 
   void take(Request& request) override {
-    const RequestLengths& lengths = sample_[next_];
+    const RequestLengths& lengths = sample_[place_];
+    place_ = (place_ + stride_) % sample_.size();
     request.id = static_cast<std::int64_t>(next_++);
     request.prompt = TokenCount(lengths.prompt);
     request.output = TokenCount(lengths.output);
@@ -26,6 +36,8 @@ class Backlog : public Workload {
 
  private:
   std::span<const RequestLengths> sample_;
+  std::size_t stride_ = 1;
+  std::size_t place_ = 0;
   std::size_t next_ = 0;
 };
 
@@ -38,8 +50,8 @@ class FinishTimes : public SimulationObserver {
 }  // namespace
 
 std::int64_t capacity_sample_size(const Deployment& deployment) {
-  constexpr std::int64_t kAtLeast = 1024;
-  constexpr std::int64_t kFillings = 8;
+  constexpr std::int64_t kAtLeast = 2048;
+  constexpr std::int64_t kFillings = 16;
   return std::max(kAtLeast, kFillings * deployment.limits.max_num_seqs);
 }
 

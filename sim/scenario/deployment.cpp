@@ -119,7 +119,7 @@ Simulation make_simulation(const Scenario& scenario, const Deployment& deploymen
                            SimulationObserver& observer) {
   std::vector<Replica> replicas;
   replicas.push_back(make_replica(scenario, deployment, observer));
-  return Simulation(make_workload(scenario.values.section("workload"), scenario.seed(), scenario.directory),
+  return Simulation(make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory()),
                     std::move(replicas), observer);
 }
 

@@ -1,6 +1,5 @@
 #include "sim/scenario/scenario.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -8,12 +7,11 @@
 #include "costmodel/cost_options.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/slo.hpp"
+#include "sim/scenario/scenario_layers.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
 namespace {
-
-constexpr int kMaxExtends = 16;
 
 Table hardware_table() {
   Table table("hardware", "What one replica runs on");
@@ -36,49 +34,26 @@ Table metrics_table() {
   return table;
 }
 
-/// Replaces `extends: FILE` by the contents of FILE below what the extending file says.
-ConfigNode with_base(ConfigNode node, const std::string& directory, std::vector<std::string>& chain,
-                     std::vector<Scenario::Input>& inputs) {
-  ConfigNode* const extends = node.find("extends");
-  if (extends == nullptr) {
-    return node;
-  }
-  if (extends->kind != ConfigNode::Kind::scalar || extends->scalar.empty()) {
-    throw ConfigError(extends->where, "extends names a file, e.g. \"extends: quickstart.yaml\"");
-  }
-  const std::filesystem::path base_path = std::filesystem::path(directory) / extends->scalar;
-  const std::string canonical = std::filesystem::weakly_canonical(base_path).string();
-  if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxExtends) {
-    throw ConfigError(extends->where, "extends goes round in a circle, or through more than " +
-                                          std::to_string(kMaxExtends) + " files: " + base_path.string());
-  }
-  chain.push_back(canonical);
-  if (!std::filesystem::exists(base_path)) {
-    throw ConfigError(extends->where, "extends: there is no file " + base_path.string());
-  }
-  inputs.push_back({extends->scalar, base_path.string()});
-  ConfigNode base =
-      with_base(read_yaml_file(base_path.string()), base_path.parent_path().string(), chain, inputs);
-  std::erase_if(node.entries, [](const ConfigNode::Entry& entry) { return entry.key == "extends"; });
-  overlay(base, node);
-  base.where = node.where;
-  return base;
+/// Relative paths start at the folder of the file they are written in; on the command line, where it runs.
+std::string directory_of(const Values& section, const std::string& key) {
+  const std::string& file = section.where(key).file;
+  return file.starts_with("--set") ? "" : std::filesystem::path(file).parent_path().string();
 }
 
-/// A built-in name stays; anything that looks like a path starts from the scenario's folder.
-std::string resolve(const std::string& name, const std::string& directory) {
+/// A built-in name stays; anything that looks like a path starts from where it is written.
+std::string resolve(const Values& section, const std::string& key) {
+  const std::string& name = section.text(key);
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json") ||
                        name.ends_with(".yaml") || name.ends_with(".yml");
-  return is_path ? (std::filesystem::path(directory) / name).string() : name;
+  return is_path ? (std::filesystem::path(directory_of(section, key)) / name).string() : name;
 }
 
 /// Loads what `key` names. What is wrong with the name itself is reported at its place in the scenario.
 template <class Load>
-auto load_named(const Values& section, const std::string& key, const std::string& directory,
-                Diagnostics& diagnostics, Load load) -> std::optional<decltype(load(std::string()))> {
-  const std::string name = resolve(section.text(key), directory);
+auto load_named(const Values& section, const std::string& key, Diagnostics& diagnostics, Load load)
+    -> std::optional<decltype(load(std::string()))> {
   try {
-    return load(name);
+    return load(resolve(section, key));
   } catch (const ConfigError& error) {
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       const bool is_about_name = diagnostic.where.line == 0;
@@ -91,48 +66,47 @@ auto load_named(const Values& section, const std::string& key, const std::string
   }
 }
 
-Scenario::Input model_file(const std::string& name, const std::string& directory) {
-  const std::string path = resolve(name, directory);
+Scenario::Input model_file(const Values& values) {
+  const std::string path = resolve(values, "model");
   if (!std::filesystem::exists(path)) {
-    return {name, (data_directory("costmodel/models") / name / "config.json").string()};
+    return {path, (data_directory("costmodel/models") / path / "config.json").string()};
   }
-  return {name, std::filesystem::is_directory(path) ? path + "/config.json" : path};
+  return {values.text("model"), std::filesystem::is_directory(path) ? path + "/config.json" : path};
 }
 
-Scenario::Input gpu_file(const std::string& name, const std::string& directory) {
-  const std::string path = resolve(name, directory);
-  return {name, std::filesystem::exists(path)
-                    ? path
-                    : (data_directory("hardware/gpus") / (name + ".yaml")).string()};
+Scenario::Input gpu_file(const Values& hardware) {
+  const std::string path = resolve(hardware, "gpu");
+  return {hardware.text("gpu"), std::filesystem::exists(path)
+                                    ? path
+                                    : (data_directory("hardware/gpus") / (path + ".yaml")).string()};
 }
 
 Scenario build(ConfigNode root, const std::string& file, const std::string& directory,
-               const ScenarioOverrides& overrides, std::vector<Scenario::Input> inputs) {
-  std::vector<std::string> chain{std::filesystem::weakly_canonical(file).string()};
-  root = with_base(std::move(root), directory, chain, inputs);
-  for (const std::string& assignment : overrides.assignments) {
-    apply_override(root, assignment);
-  }
-  if (overrides.seed) {
-    apply_override(root, "seed=" + std::to_string(*overrides.seed));
-  }
+               const ScenarioOverrides& overrides) {
+  const Table table = scenario_table(policy_registry());
+  ScenarioLayers layers = stack_layers(std::move(root), file, directory, overrides, table);
   Diagnostics diagnostics;
   Scenario scenario;
   scenario.file = file;
-  scenario.directory = directory;
-  scenario.values = parse(scenario_table(policy_registry()), root, diagnostics);
+  scenario.values = parse(table, layers.tree, diagnostics);
   diagnostics.throw_if_any();
   scenario.slo = read_slo(scenario.values.section("slo"), diagnostics);
-  std::optional<ModelSpec> model = load_named(scenario.values, "model", directory, diagnostics, load_model);
-  std::optional<GpuSpec> gpu = load_named(scenario.hardware(), "gpu", directory, diagnostics, load_gpu);
+  std::optional<ModelSpec> model = load_named(scenario.values, "model", diagnostics, load_model);
+  std::optional<GpuSpec> gpu = load_named(scenario.hardware(), "gpu", diagnostics, load_gpu);
   diagnostics.throw_if_any();
   scenario.model = std::move(*model);
   scenario.gpu = std::move(*gpu);
-  scenario.inputs = std::move(inputs);
-  scenario.inputs.push_back(model_file(scenario.values.text("model"), directory));
-  scenario.inputs.push_back(gpu_file(scenario.hardware().text("gpu"), directory));
   if (scenario.hardware().has("price")) {
     scenario.gpu.price = scenario.hardware().price_rate("price");
+  }
+  scenario.notes = std::move(layers.notes);
+  scenario.inputs = std::move(layers.extended);
+  scenario.inputs.push_back(model_file(scenario.values));
+  scenario.inputs.push_back(gpu_file(scenario.hardware()));
+  if (scenario.workload().has("trace")) {
+    scenario.inputs.push_back(
+        {scenario.workload().text("trace"),
+         (std::filesystem::path(scenario.trace_directory()) / scenario.workload().text("trace")).string()});
   }
   return scenario;
 }
@@ -164,14 +138,21 @@ Table scenario_table(const PolicyRegistry& policies) {
   return table;
 }
 
-Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
-  return build(read_yaml_file(path), path, std::filesystem::path(path).parent_path().string(), overrides,
-               {{std::filesystem::path(path).filename().string(), path}});
+std::string Scenario::trace_directory() const {
+  return directory_of(workload(), "trace");
 }
 
-Scenario load_scenario_text(std::string_view text, const std::string& name, const std::string& directory,
+Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
+  Scenario scenario =
+      build(read_yaml_file(path), path, std::filesystem::path(path).parent_path().string(), overrides);
+  scenario.inputs.insert(scenario.inputs.begin(), {std::filesystem::path(path).filename().string(), path});
+  return scenario;
+}
+
+Scenario load_scenario_text(std::string_view text, const std::string& name,
                             const ScenarioOverrides& overrides) {
-  return build(read_yaml_text(text, name), name, directory, overrides, {});
+  return build(read_yaml_text(text, name), name, std::filesystem::path(name).parent_path().string(),
+               overrides);
 }
 
 }  // namespace inferometer

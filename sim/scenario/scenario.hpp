@@ -22,14 +22,14 @@ PolicyRegistry& policy_registry();
 Table scenario_table(const PolicyRegistry& policies);
 
 struct Scenario {
-  std::string file;       ///< as the user named it
-  std::string directory;  ///< relative paths in the file start here
-  Values values;          ///< parsed by scenario_table()
+  std::string file;  ///< as the user named it
+  Values values;     ///< parsed by scenario_table()
   SloTargets slo;
   ModelSpec model;
-  GpuSpec gpu;  ///< with the scenario's price, when it gives one
+  GpuSpec gpu;                     ///< with the scenario's price, when it gives one
+  std::vector<std::string> notes;  ///< what the user should know of how the file was understood
 
-  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU.
+  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU, trace.
   struct Input {
     std::string name, path;
   };
@@ -37,8 +37,11 @@ struct Scenario {
 
   [[nodiscard]] const Values& hardware() const { return values.section("hardware"); }
   [[nodiscard]] const Values& engine() const { return values.section("engine"); }
+  [[nodiscard]] const Values& workload() const { return values.section("workload"); }
   [[nodiscard]] std::int64_t tensor_parallel() const { return hardware().count("tensor_parallel"); }
   [[nodiscard]] std::uint64_t seed() const { return static_cast<std::uint64_t>(values.count("seed")); }
+  /// Where the relative path of a trace starts.
+  [[nodiscard]] std::string trace_directory() const;
 };
 
 /// What the command line lays over the file.
@@ -51,8 +54,8 @@ struct ScenarioOverrides {
 /// names of models and GPUs that are not known, likewise.
 Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides = {});
 
-/// The same for text in memory; `directory` is where its relative paths start.
-Scenario load_scenario_text(std::string_view text, const std::string& name, const std::string& directory,
+/// The same for text in memory; `name` stands for the file, in messages and as the start of relative paths.
+Scenario load_scenario_text(std::string_view text, const std::string& name,
                             const ScenarioOverrides& overrides = {});
 
 }  // namespace inferometer

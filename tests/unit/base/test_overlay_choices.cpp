@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "base/config/overlay_choices.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace inferometer;
+
+namespace {
+
+Key count_key(const std::string& name) {
+  return Key(name, ValueType::count, "A number").optional("nothing");
+}
+
+/// policy: fast (keys budget, limit) or plain (key budget), fast by default; source: one of preset (key rate)
+/// and file (key scale); a section deep with a selector of its own.
+Table sample_table() {
+  Table deep("deep", "A nested choice");
+  deep.add_choice("shape", {"flat", "steep"}, "Shape").by_default("flat");
+  deep.add_variant("shape", "flat", {count_key("width")});
+  deep.add_variant("shape", "steep", {count_key("height")});
+
+  Table table("", "A section");
+  table.add_choice("policy", {"fast", "plain"}, "Policy").by_default("fast");
+  table.add("common", ValueType::count, "Of both").optional("nothing");
+  table.add("preset", ValueType::text, "One source").optional("file is given");
+  table.add("file", ValueType::text, "The other").optional("preset is given");
+  table.add_section("deep", std::move(deep), "Nested");
+  table.add_variant("policy", "fast", {count_key("budget"), count_key("limit")});
+  table.add_variant("policy", "plain", {count_key("budget")});
+  table.set_alternatives({"preset", "file"});
+  table.add_when_given("preset", {count_key("rate")});
+  table.add_when_given("file", {count_key("scale")});
+  return table;
+}
+
+struct Outcome {
+  std::vector<std::string> keys;  // of the top after the overlay, sorted
+  std::vector<std::string> left_out;
+};
+
+Outcome laid(const std::string& base, const std::string& over) {
+  ConfigNode node = read_yaml_text(base, "base");
+  Outcome outcome;
+  outcome.left_out = overlay_choices(node, read_yaml_text(over, "over"), sample_table());
+  for (const ConfigNode::Entry& entry : node.entries) {
+    outcome.keys.push_back(entry.key);
+  }
+  std::sort(outcome.keys.begin(), outcome.keys.end());
+  return outcome;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a new word of a selector takes the former choice's keys away, and only those") {
+  const Outcome outcome = laid("{policy: fast, common: 1, budget: 2, limit: 3}", "{policy: plain}");
+  CHECK(outcome.keys == Words{"common", "policy"});
+  CHECK(outcome.left_out == Words{"budget", "limit"});
+}
+
+TEST_CASE("a choice made by default is undone like a written one") {
+  CHECK(laid("{budget: 2}", "{policy: plain}").left_out == Words{"budget"});
+  CHECK(laid("{budget: 2}", "{policy: fast}").left_out.empty());
+}
+
+TEST_CASE("the same word again changes nothing") {
+  const Outcome outcome = laid("{policy: plain, budget: 2}", "{policy: plain, common: 5}");
+  CHECK(outcome.keys == Words{"budget", "common", "policy"});
+  CHECK(outcome.left_out.empty());
+}
+
+TEST_CASE("what the change itself says stays") {
+  const Outcome outcome = laid("{policy: fast, budget: 2, limit: 3}", "{policy: plain, budget: 7}");
+  CHECK(outcome.keys == Words{"budget", "policy"});
+  CHECK(outcome.left_out == Words{"limit"});
+}
+
+TEST_CASE("another alternative replaces the one before it with its keys") {
+  const Outcome outcome = laid("{preset: x, rate: 1, common: 2}", "{file: y, scale: 3}");
+  CHECK(outcome.keys == Words{"common", "file", "scale"});
+  CHECK(outcome.left_out == Words{"preset", "rate"});
+}
+
+TEST_CASE("another value of the same alternative keeps its keys") {
+  CHECK(laid("{file: x, scale: 1}", "{file: y}").keys == Words{"file", "scale"});
+}
+
+TEST_CASE("choices of nested sections count by themselves") {
+  const Outcome outcome = laid("{budget: 1, deep: {shape: flat, width: 2}}", "{deep: {shape: steep}}");
+  CHECK(outcome.keys == Words{"budget", "deep"});
+  CHECK(outcome.left_out == Words{"deep.width"});
+}
