@@ -20,11 +20,12 @@ DurationDistribution of_milliseconds(const std::vector<std::int64_t>& values) {
   return distribution;
 }
 
-std::vector<std::int64_t> sorted_terms(const std::vector<DurationDistribution::Run>& runs) {
+std::vector<std::int64_t> sorted_terms(const DurationDistribution::Runs& runs) {
   std::vector<std::int64_t> terms;
   for (const auto& run : runs) {
     for (std::int32_t i = 0; i < run.length; ++i) {
-      terms.insert(terms.end(), static_cast<std::size_t>(run.count), run.first + run.difference * i);
+      terms.insert(terms.end(), static_cast<std::size_t>(run.count),
+                   run.first + std::int64_t{run.difference} * i);
     }
   }
   std::sort(terms.begin(), terms.end());
@@ -59,7 +60,40 @@ TEST_CASE("another count or another difference starts a run") {
   CHECK(distribution.runs()[2].length == 1);
 }
 
-// numpy: percentile([1, 2, 4, 8], [50, 90, 95, 99]) = 3, 6.8, 7.4, 7.88; positions 1.5, 2.7, 2.85 and 2.97.
+TEST_CASE("what does not fit a run goes into another one") {
+  constexpr std::int64_t kSteepest = 2'147'483'647;  // picoseconds from one value to the next
+  constexpr std::int64_t kMost = 65'535;             // values of a run, and repetitions of a value
+  SECTION("a step too wide") {
+    DurationDistribution distribution;
+    for (const std::int64_t value : {std::int64_t{0}, kSteepest, 2 * kSteepest}) {
+      distribution.add(Duration(value));
+    }
+    CHECK(distribution.runs().size() == 1);
+    distribution.add(Duration(kSteepest - 1));  // starts a run, since it goes down
+    distribution.add(Duration(2 * kSteepest));  // upwards, one too far
+    distribution.add(Duration(kSteepest - 1));  // downwards, one too far
+    CHECK(distribution.runs().size() == 4);
+    CHECK(distribution.sum() == 7 * kSteepest - 2);
+  }
+  SECTION("too many values") {
+    DurationDistribution distribution;
+    for (std::int64_t i = 0; i <= kMost; ++i) {
+      distribution.add(Duration(i));
+    }
+    CHECK(distribution.runs().size() == 2);
+    CHECK(distribution.count() == kMost + 1);
+    CHECK(distribution.sum() == kMost * (kMost + 1) / 2);
+  }
+  SECTION("too many repetitions") {
+    DurationDistribution distribution;
+    distribution.add(Duration(9), 3 * kMost + 7);
+    CHECK(distribution.count() == 3 * kMost + 7);
+    CHECK(distribution.sum() == 9 * (3 * kMost + 7));
+  }
+}
+
+// numpy: percentile([1, 2, 4, 8], [50, 90, 95, 99]) = 3, 6.8, 7.4, 7.88;
+// positions 1.5, 2.7, 2.85 and 2.97.
 TEST_CASE("linear percentiles are those of numpy") {
   const auto statistics = of_milliseconds({8, 1, 4, 2}).statistics(PercentileRule::linear);
   REQUIRE(statistics);
@@ -115,7 +149,8 @@ TEST_CASE("the spread of large values far from zero keeps its digits") {
 }
 
 TEST_CASE("a spread whose squares pass 2^127 is still right") {
-  // n pairs of 0 and 2d: standard deviation d. With d = 10^17 and n = 10^4 the squares add to 2 * 10^38.
+  // n pairs of 0 and 2d: standard deviation d. With d = 10^17 and n = 10^4 the
+  // squares add to 2 * 10^38.
   DurationDistribution distribution;
   constexpr std::int64_t kDeviation = 100'000'000'000'000'000;
   for (int i = 0; i < 10'000; ++i) {
@@ -134,13 +169,17 @@ TEST_CASE("order statistics of random runs are those of their sorted terms") {
     };
     // A narrow range makes ties; a range without bounds makes runs cross.
     const std::int64_t range = round % 3 == 0 ? 5 : round % 3 == 1 ? 1000 : 1'000'000'000'000;
-    std::vector<DurationDistribution::Run> runs;
+    constexpr std::int64_t kSteepest = 2'147'483'647;
+    DurationDistribution::Runs runs;
     const std::int64_t how_many = between(1, 40);
     for (std::int64_t i = 0; i < how_many; ++i) {
-      const auto length = static_cast<std::int32_t>(between(1, 30));
+      const std::int64_t length = between(1, 30);
       const std::int64_t first = between(0, range);
-      const std::int64_t difference = length == 1 ? 0 : between(-first / (length - 1), range / length);
-      runs.push_back({first, difference, length, static_cast<std::int32_t>(between(1, 5))});
+      const std::int64_t difference = length == 1 ? 0
+                                                  : between(std::max(-kSteepest, -first / (length - 1)),
+                                                            std::min(kSteepest, range / length));
+      runs.push_back({first, static_cast<std::int32_t>(difference), static_cast<std::uint16_t>(length),
+                      static_cast<std::uint16_t>(between(1, 5))});
     }
     const std::vector<std::int64_t> terms = sorted_terms(runs);
     std::vector<std::int64_t> all_ranks(terms.size());
@@ -179,9 +218,9 @@ TEST_CASE("moments of random values are those of the values") {
 }
 
 TEST_CASE("data made to look the same to every sample still ends") {
-  // One far value among equal ones, and values that double: the sampled pivot alone would peel off one at a
-  // time.
-  std::vector<DurationDistribution::Run> runs(10'000, {5, 0, 1, 1});
+  // One far value among equal ones, and values that double: the sampled pivot
+  // alone would peel off one at a time.
+  DurationDistribution::Runs runs(10'000, {5, 0, 1, 1});
   runs[4321].first = 1'000'000;
   for (std::int64_t power = 1; power < (std::int64_t{1} << 60); power *= 2) {
     runs.push_back({power, 0, 1, 1});

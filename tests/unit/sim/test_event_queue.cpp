@@ -13,7 +13,7 @@ TimePoint at(std::int64_t ps) {
 }
 
 bool same(const Event& a, const Event& b) {
-  return a.time_ps == b.time_ps && a.kind == b.kind && a.target == b.target;
+  return a.time_ps == b.time_ps && a.kind() == b.kind() && a.target() == b.target();
 }
 
 TEST_CASE("events of one instant: step ends, then arrivals, then schedules, each by replica") {
@@ -45,8 +45,8 @@ TEST_CASE("a random mix of pushes and pops comes out in order") {
   std::vector<Event> model;
   const auto earlier = [](const Event& a, const Event& b) {
     return a.time_ps != b.time_ps ? a.time_ps < b.time_ps
-           : a.kind != b.kind     ? a.kind < b.kind
-                                  : a.target < b.target;
+           : a.kind() != b.kind() ? a.kind() < b.kind()
+                                  : a.target() < b.target();
   };
   constexpr int kOperations = 20'000;
   for (int i = 0; i < kOperations; ++i) {
