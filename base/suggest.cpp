@@ -9,6 +9,10 @@ namespace {
 
 /// No key or name of ours is longer; keeps a hostile word from costing length^2.
 constexpr std::size_t kLongestWord = 64;
+/// Of a shorter word too much begins with it by chance.
+constexpr std::size_t kShortestBeginning = 3;
+/// More are no help.
+constexpr std::size_t kMostSuggestions = 4;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -46,6 +50,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b, Same same) {
   return current[b.size()];
 }
 
+/// The candidates that begin with `word`, case ignored.
+std::vector<std::string> continuations(std::string_view word, const std::vector<std::string>& candidates) {
+  std::vector<std::string> found;
+  for (const std::string& candidate : candidates) {
+    const bool begins = word.size() >= kShortestBeginning && word.size() <= candidate.size() &&
+                        std::equal(word.begin(), word.end(), candidate.begin(), AnyCase());
+    if (begins) {
+      found.push_back(candidate);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
@@ -71,7 +88,16 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string nearest = nearest_word(word, candidates);
-  return nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?";
+  const std::vector<std::string> meant =
+      nearest.empty() ? continuations(word, candidates) : std::vector<std::string>{nearest};
+  if (meant.empty() || meant.size() > kMostSuggestions) {
+    return "";
+  }
+  std::vector<std::string> quoted;
+  for (const std::string& each : meant) {
+    quoted.push_back('"' + each + '"');
+  }
+  return "; did you mean " + join_alternatives(quoted) + "?";
 }
 
 std::string join_alternatives(const std::vector<std::string>& words, std::string_view before_last) {

@@ -51,9 +51,7 @@ SequenceId BatchState::enqueue(const Request& request, std::int64_t output_limit
 }
 
 void BatchState::reject(SequenceId id) {
-  const auto place = std::find(waiting_.begin(), waiting_.end(), id);
-  INFEROMETER_CHECK(place != waiting_.end(), "only a waiting sequence can be rejected");
-  waiting_.erase(place);
+  take_from_queue(id);
   vacant_.push_back(id);
 }
 
@@ -75,9 +73,7 @@ void BatchState::preempt(SequenceId id) {
 }
 
 void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {
-  INFEROMETER_CHECK(!waiting_.empty() && waiting_.front() == admission.id,
-                    "admissions come from the head of the queue, in order");
-  waiting_.pop_front();
+  take_from_queue(admission.id);
   Sequence& s = at(admission.id);
   s.state = Sequence::State::prefilling;
   if (!s.was_admitted) {
@@ -156,6 +152,12 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
   vacant_.push_back(id);
   return {s.request_id, s.session, s.arrival, s.admitted,   s.first_token,
           now,          s.prompt,  s.output,  s.preemptions};
+}
+
+void BatchState::take_from_queue(SequenceId id) {
+  const auto place = std::find(waiting_.begin(), waiting_.end(), id);
+  INFEROMETER_CHECK(place != waiting_.end(), "only a waiting sequence can be admitted or rejected");
+  waiting_.erase(place);
 }
 
 bool BatchState::runs_before(SequenceId a, SequenceId b) const {

@@ -55,11 +55,11 @@ class BatchState {
 
   // --- changing ---
   SequenceId enqueue(const Request& request, std::int64_t output_limit);
-  /// Takes a waiting sequence out for good. O(waiting) unless it is the head.
+  /// Takes a waiting sequence out for good. O(place in the queue).
   void reject(SequenceId id);
   /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
   void preempt(SequenceId id);
-  /// Moves the head of the queue, which must be `admission.id`, to the running list; takes reserved blocks.
+  /// Moves a waiting sequence to the running list; takes reserved blocks. O(place in the queue).
   void admit(const StepPlan::Admission& admission, TimePoint now);
   /// Takes the blocks that `tokens` more cached tokens of a prefilling sequence need.
   void take_chunk_blocks(SequenceId id, std::int64_t tokens);
@@ -86,6 +86,7 @@ class BatchState {
   FinishedRequest finish(SequenceId id, TimePoint now);
 
  private:
+  void take_from_queue(SequenceId id);
   Sequence& at(SequenceId id) { return sequences_[static_cast<std::size_t>(id)]; }
   void link(SequenceId id);
   void unlink(SequenceId id);

@@ -33,7 +33,7 @@ struct StepPlan {
   std::vector<SequenceId> rejected;  ///< waiting sequences that can never run
   std::vector<SequenceId>
       preempted;                    ///< running; each loses its KV and goes to the head of the waiting queue
-  std::vector<Admission> admitted;  ///< from the head of the waiting queue, in order, after rejections
+  std::vector<Admission> admitted;  ///< waiting; they run behind those that run, in this order
   std::vector<Chunk> chunks;        ///< of prefilling sequences, those admitted now included
   bool decode = false;              ///< every decoding sequence (left after preemptions) runs one token ...
   std::vector<SequenceId> decode_except;  ///< ... but these

@@ -1,18 +1,15 @@
 #include "sim/cli/memory_report.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+
 namespace inferometer {
 namespace {
-
-std::string gigabytes(Bytes bytes) {
-  return fmt::format("{:.2f} GB", static_cast<double>(bytes.count()) / 1e9);
-}
 
 std::string advice(const MemoryRow& row) {
   if (row.smallest_fitting) {
@@ -33,29 +30,6 @@ std::string verdict(const MemoryRow& row) {
     return fmt::format("fits, but not one sequence of {} tokens; {}", row.context.count(), advice(row));
   }
   return "fits";
-}
-
-/// Columns separated by two spaces, the first `left` of them to the left, the others to the right; no
-/// trailing spaces.
-std::string align(const std::vector<std::vector<std::string>>& lines, std::size_t left) {
-  std::vector<std::size_t> widths;
-  for (const auto& cells : lines) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
-  }
-  std::string text;
-  for (const auto& cells : lines) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string padding(widths[i] - cells[i].size(), ' ');
-      line += (i == 0 ? "" : "  ") + (i < left ? cells[i] + padding : padding + cells[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
 }
 
 using Json = nlohmann::ordered_json;
@@ -117,7 +91,7 @@ std::string memory_text(const MemoryRow& row) {
   }
   const MemoryFootprint& memory = *row.footprint;
   text += "\nOn each GPU\n";
-  text += align(
+  text += align_columns(
       {{"  usable memory", gigabytes(memory.usable)},
        {fmt::format("  engine's share, {} of it", row.gpu_memory_utilization), gigabytes(memory.budget)},
        {"    weights", gigabytes(memory.weights)},
@@ -126,13 +100,13 @@ std::string memory_text(const MemoryRow& row) {
        {"    left for KV cache", gigabytes(memory.kv_cache)}},
       1);
   text += "\nKV cache\n";
-  text += align({{"  a token", fmt::format("{} B", memory.kv_bytes_per_token.count())},
-                 {"  a block", fmt::format("{} tokens", memory.block_size)},
-                 {"  blocks", fmt::format("{}", memory.blocks.count())},
-                 {"  tokens", fmt::format("{}", memory.tokens().count())},
-                 {fmt::format("  sequences of {} tokens", row.context.count()),
-                  fmt::format("{}", memory.sequences_at(row.context))}},
-                1);
+  text += align_columns({{"  a token", fmt::format("{} B", memory.kv_bytes_per_token.count())},
+                         {"  a block", fmt::format("{} tokens", memory.block_size)},
+                         {"  blocks", fmt::format("{}", memory.blocks.count())},
+                         {"  tokens", fmt::format("{}", memory.tokens().count())},
+                         {fmt::format("  sequences of {} tokens", row.context.count()),
+                          fmt::format("{}", memory.sequences_at(row.context))}},
+                        1);
   if (row.context.count() > row.max_positions) {
     text += fmt::format("\nThe model was made for contexts of up to {} tokens.\n", row.max_positions);
   }
@@ -164,7 +138,7 @@ std::string memory_table(const std::vector<MemoryRow>& rows) {
       remarks += fmt::format("{} on {}: {}\n", row.model, row.gpu, remark);
     }
   }
-  return align(lines, 2) + (remarks.empty() ? "" : "\n" + remarks);
+  return align_columns(lines, 2) + (remarks.empty() ? "" : "\n" + remarks);
 }
 
 std::string memory_matrix(const std::vector<MemoryRow>& rows) {
@@ -187,7 +161,7 @@ std::string memory_matrix(const std::vector<MemoryRow>& rows) {
       "context. "
       "\"-\": not the 8 GPUs of a node.\n",
       rows.front().tensor_parallel);
-  return align(lines, 1) + legend;
+  return align_columns(lines, 1) + legend;
 }
 
 std::string memory_csv(const std::vector<MemoryRow>& rows) {

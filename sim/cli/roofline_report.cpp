@@ -5,32 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace inferometer {
 namespace {
 
 using Cells = std::vector<std::string>;
-
-/// Columns two spaces apart, the first to the left, the others to the right; no trailing spaces.
-std::string aligned(const std::vector<Cells>& lines) {
-  std::vector<std::size_t> widths;
-  for (const Cells& cells : lines) {
-    widths.resize(std::max(widths.size(), cells.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
-  }
-  std::string text;
-  for (const Cells& cells : lines) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      line +=
-          i == 0 ? fmt::format("{:<{}}", cells[i], widths[i]) : fmt::format("  {:>{}}", cells[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 /// Three significant digits at least, and no exponent: 0.00123, 4.56, 12345.
 std::string figure(double value) {
@@ -111,7 +91,7 @@ std::string roofline_text(const RooflineSetting& setting, const std::string& ste
                      microseconds_text(row.datasheet), microseconds_text(row.fitted),
                      fmt::format("{:.1f} %", 100 * to_seconds(time) / to_seconds(whole))});
   }
-  return heading(setting, step) + aligned(lines) + footer(setting);
+  return heading(setting, step) + align_columns(lines, 1) + footer(setting);
 }
 
 std::string sweep_text(const RooflineSetting& setting, const std::string& step, const std::string& swept,
@@ -125,7 +105,7 @@ std::string sweep_text(const RooflineSetting& setting, const std::string& step, 
                      milliseconds_text(row.step.fitted), row.largest,
                      fmt::format("{:.1f} %", 100 * row.largest_share)});
   }
-  return heading(setting, step + fmt::format(", over {}", swept)) + aligned(lines) + footer(setting);
+  return heading(setting, step + fmt::format(", over {}", swept)) + align_columns(lines, 1) + footer(setting);
 }
 
 std::string roofline_csv(const std::vector<RooflineRow>& rows) {

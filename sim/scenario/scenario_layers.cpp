@@ -26,7 +26,7 @@ class Stack {
     layers_.extended.push_back({extends->scalar, path});
     ConfigNode base = with_base(read_yaml_file(path), std::filesystem::path(path).parent_path().string());
     std::erase_if(node.entries, [](const ConfigNode::Entry& entry) { return entry.key == "extends"; });
-    lay(base, node, node.where.file);
+    lay(base, node, std::filesystem::path(node.where.file).filename().string());
     base.where = node.where;
     return base;
   }
@@ -56,10 +56,13 @@ class Stack {
     if (extends.kind != ConfigNode::Kind::scalar || extends.scalar.empty()) {
       throw ConfigError(extends.where, "extends names a file, e.g. \"extends: quickstart.yaml\"");
     }
-    std::filesystem::path path = std::filesystem::path(directory) / extends.scalar;
-    if (!visit(path.string()) || visited_.size() > kMaxExtends) {
-      throw ConfigError(extends.where, "extends goes round in a circle, or through more than " +
-                                           std::to_string(kMaxExtends) + " files: " + path.string());
+    const std::filesystem::path path = (std::filesystem::path(directory) / extends.scalar).lexically_normal();
+    if (!visit(path.string())) {
+      throw ConfigError(extends.where, "extends: goes round in a circle, back to " + path.string());
+    }
+    if (visited_.size() > kMaxExtends) {
+      throw ConfigError(extends.where,
+                        "extends: goes through more than " + std::to_string(kMaxExtends) + " files");
     }
     if (!std::filesystem::exists(path)) {
       throw ConfigError(extends.where, "extends: there is no file " + path.string());
@@ -83,7 +86,11 @@ ScenarioLayers stack_layers(ConfigNode node, const std::string& file, const std:
     assignments.push_back("seed=" + std::to_string(*overrides.seed));
   }
   for (const std::string& assignment : assignments) {
-    stack.lay(tree, override_node(tree, assignment), "--set " + assignment);
+    const ConfigNode over = override_node(tree, assignment);
+    if (const ConfigNode* extends = over.find("extends")) {
+      throw ConfigError(extends->where, "extends belongs into a file; a command line lays nothing below one");
+    }
+    stack.lay(tree, over, "--set " + assignment);
   }
   return stack.finish(std::move(tree));
 }

@@ -1,0 +1,54 @@
+// Shortest prompt first: one whole prompt a step, the shortest that waits, beside all decodes.
+
+#include "shortest_prompt_first.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "sim/scheduler/tail_preemption.hpp"
+
+namespace inferometer {
+namespace {
+
+class ShortestPromptFirst : public BatchPolicy {
+ public:
+  explicit ShortestPromptFirst(std::int64_t max_num_seqs) : max_num_seqs_(max_num_seqs) {}
+
+  void plan(const ReplicaView& view, StepPlan& plan) override {
+    plan.decode = view.decode_count() > 0;
+    const std::int64_t free = preempt_from_tail(view, plan);
+    if (!plan.preempted.empty() || view.waiting().empty() || view.running_count() == max_num_seqs_) {
+      return;
+    }
+    // Walks the queue, not the running set: queues are short while a system is stable.
+    const auto shortest =
+        std::min_element(view.waiting().begin(), view.waiting().end(),
+                         [&](SequenceId a, SequenceId b) { return view.tokens(a) < view.tokens(b); });
+    const std::int64_t tokens = view.tokens(*shortest);
+    if (ceil_div(tokens, view.block_size()) <= free) {
+      plan.admitted.push_back({*shortest, 0});
+      plan.chunks.push_back({*shortest, tokens});
+    }
+  }
+
+ private:
+  std::int64_t max_num_seqs_;
+};
+
+}  // namespace
+}  // namespace inferometer
+
+inferometer::PolicyEntry shortest_prompt_first_policy() {
+  using namespace inferometer;
+  return {
+      .name = "shortest_prompt_first",
+      .summary = "one whole prompt a step, the shortest that waits",
+      .keys = {},
+      .step_tokens = [](const Values&, std::int64_t max_model_len) { return max_model_len; },
+      .withheld_blocks = 0,
+      .watermark_blocks = [](const Values&, std::int64_t) { return std::int64_t{0}; },
+      .make = [](const Values&, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
+        return std::make_unique<ShortestPromptFirst>(limits.max_num_seqs);
+      },
+  };
+}
