@@ -150,8 +150,8 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
   pool_.give_back(BlockCount(s.held_blocks));
   at(id).state = Sequence::State::waiting;  // so that entries of the finish heap no longer match
   vacant_.push_back(id);
-  return {s.request_id, s.session, s.arrival, s.admitted,   s.first_token,
-          now,          s.prompt,  s.output,  s.preemptions};
+  return {s.request_id, s.session, s.arrival, s.admitted,    s.first_token,
+          now,          s.prompt,  s.output,  s.preemptions, s.max_new};
 }
 
 void BatchState::take_from_queue(SequenceId id) {

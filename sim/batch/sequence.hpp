@@ -48,6 +48,7 @@ struct FinishedRequest {
   std::int64_t prompt = 0;
   std::int64_t output = 0;
   std::int32_t preemptions = 0;
+  std::int64_t max_new = 0;  ///< tokens the client allowed, cut to max_model_len
 };
 
 }  // namespace inferometer

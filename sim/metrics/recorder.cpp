@@ -38,11 +38,12 @@ void MetricsRecorder::on_arrival(const Request& request) {
   arrivals.waiting_at_last = all_waiting_;
   ++totals_.in_system;
   totals_.max_in_system = std::max(totals_.max_in_system, totals_.in_system);
+  totals_.stays -= request.arrival.since_start().count();
   totals_.last_event = request.arrival;
 }
 
 void MetricsRecorder::on_rejected(const RejectedRequest& request) {
-  --totals_.in_system;
+  leave(request.rejected);
   totals_.last_event = request.rejected;
   auto reason = std::find(reasons_.begin(), reasons_.end(), request.reason);
   if (reason == reasons_.end()) {
@@ -65,7 +66,7 @@ void MetricsRecorder::on_step(const StepRecord& step) {
   totals_.held_blocks.add(step.held_blocks.count(), time);
   totals_.decodes.add(step.decodes, time);
   totals_.running.add(step.running, time);
-  totals_.waiting.add(step.waiting, time);
+  totals_.max_waiting = std::max(totals_.max_waiting, step.waiting);
   totals_.preemptions += step.preempted;
   totals_.last_event = step.end;
   count_emitted(step.end, step.emitted);
@@ -74,10 +75,16 @@ void MetricsRecorder::on_step(const StepRecord& step) {
 }
 
 void MetricsRecorder::on_finished(const FinishedRequest& request) {
-  --totals_.in_system;
+  leave(request.finished);
   finished_.push_back({request.id, request.session, request.arrival, request.admitted, request.first_token,
                        request.finished, static_cast<std::int32_t>(request.prompt),
-                       static_cast<std::int32_t>(request.output), request.preemptions});
+                       static_cast<std::int32_t>(request.output), request.preemptions,
+                       static_cast<std::int32_t>(request.max_new)});
+}
+
+void MetricsRecorder::leave(TimePoint time) {
+  --totals_.in_system;
+  totals_.stays += time.since_start().count();
 }
 
 void MetricsRecorder::count_emitted(TimePoint end, std::int64_t emitted) {

@@ -23,6 +23,7 @@ struct RequestRecord {
   std::int32_t prompt = 0;
   std::int32_t output = 0;
   std::int32_t preemptions = 0;
+  std::int32_t max_new = 0;  ///< tokens the client allowed, cut to max_model_len
 
   [[nodiscard]] Duration time_to_first_token() const { return first_token - arrival; }
   [[nodiscard]] Duration latency() const { return finished - arrival; }
@@ -65,6 +66,7 @@ class MetricsRecorder final : public SimulationObserver {
   [[nodiscard]] const DurationDistribution& gaps() const { return gaps_; }
 
  private:
+  void leave(TimePoint time);
   void count_emitted(TimePoint end, std::int64_t emitted);
   void add_gaps(std::span<const TokenGap> gaps);
   void set_waiting(std::int32_t replica, std::int64_t waiting);

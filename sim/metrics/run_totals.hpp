@@ -47,14 +47,22 @@ struct ArrivalTotals {
 
 struct RunTotals {
   std::array<PhaseTotals, kStepPhases> phases;
-  LevelTotals held_blocks, decodes, running, waiting;
+  LevelTotals held_blocks, decodes, running;
+  std::int64_t max_waiting = 0;  ///< at a step's end
   std::int64_t preemptions = 0;
   std::int64_t emitted = 0;
   std::int64_t in_system = 0;
+  Int128 stays = 0;  ///< sum over departures of the time, less sum over arrivals of the time, in picoseconds
   std::int64_t max_in_system = 0;
   std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on
   ArrivalTotals arrivals;
   TimePoint last_event;  ///< the last arrival, step end or departure
+
+  /// Request-picoseconds spent waiting up to the last event: those in the system, less those in steps. What
+  /// runs in a step that was cut off counts as waiting.
+  [[nodiscard]] Int128 waiting_integral() const {
+    return stays + Int128{in_system} * last_event.since_start().count() - running.integral;
+  }
 
   [[nodiscard]] StepCost cost() const { return phases[0].cost + phases[1].cost + phases[2].cost; }
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr std::int64_t kFewestArrivals = 100;
 constexpr double kTolerableShare = 0.05;
 constexpr double kDeviations = 4;
+constexpr double kClearlyTooMuch = 1.05;
 
 /// Slope of the least-squares line through samples [begin, end) at places 0, 1, 2, ...
 double slope(const std::vector<std::int64_t>& samples, std::size_t begin) {
@@ -86,6 +87,12 @@ StabilityReport judge_stability(const ArrivalTotals& arrivals, bool closed_loop,
         "second half "
         "{:.0f} % stayed; latencies grow with the length of the run",
         arrivals.waiting_at_last, 100 * share);
+  } else if (report.load && *report.load > kClearlyTooMuch && waiting > chance) {
+    report.verdict = QueueStability::unstable;
+    report.sentence = fmt::format(
+        "{} requests waited at the last arrival, and more is offered than can be worked off: latencies grow "
+        "with the length of the run",
+        arrivals.waiting_at_last);
   } else if (share > kTolerableShare && share * late > chance) {
     report.sentence = fmt::format(
         "the run was still filling up at its end (of the arrivals in the second half {:.0f} % stayed, few of "

@@ -31,6 +31,8 @@ struct StabilityReport {
 ///   is the
 ///     number of arrivals in the second half and c^2 the squared coefficient of variation of the gaps between
 ///     arrivals (1 for Poisson): four standard deviations of the number that arrive.
+/// It is unstable too when so many wait and more than 105 % of the estimated capacity is offered, a margin of
+/// some three standard deviations of the estimate: then the second half of the trace was only the calmer one.
 /// Otherwise it is stable, unless the share is over 5 % and makes more than that many requests: then it was
 /// still filling up at its end, and too short to say. Not applicable either: closed loops (they hold
 /// themselves back), all requests at once, fewer than 100 arrivals. O(samples).

@@ -136,7 +136,7 @@ void add_levels(Summary& summary, const RunTotals& totals, Duration whole) {
   summary.kv_occupancy_blocks = level(totals.held_blocks);
   summary.batch_size = level(totals.decodes);
   summary.running = level(totals.running);
-  summary.waiting = level(totals.waiting);
+  summary.waiting = level({totals.waiting_integral(), totals.max_waiting});
 }
 
 void add_money(Summary& summary, DollarsPerHour price) {

@@ -52,7 +52,7 @@ struct PhaseSummary {
 
 /// A quantity that varies over time.
 struct LevelSummary {
-  double mean_busy = 0;   ///< over the time in steps
+  double mean_busy = 0;   ///< over the time in steps; waiting while idle (for company) counts too
   double mean_total = 0;  ///< over the whole duration, nothing while idle
   std::int64_t peak = 0;
 };

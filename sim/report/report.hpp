@@ -22,6 +22,7 @@ struct InputFile {
 
 struct Report {
   std::string scenario;         ///< its name, for people
+  std::string setup;            ///< what ran, in a line: "llama-3-8b on 1 x h100-sxm, chunked_prefill"
   std::string program_version;  ///< "0.1.0"
   Summary summary;
   SloReport slo;

@@ -27,7 +27,7 @@ std::optional<double> estimated_capacity(const Scenario& scenario, const Deploym
   sample.reserve(count);
   for (std::size_t place = 0; place < count; ++place) {
     const RequestRecord& record = finished[place * finished.size() / count];
-    sample.push_back({record.prompt, record.output});
+    sample.push_back({record.prompt, record.output, record.max_new});
   }
   const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
   return rate ? std::optional(rate->count()) : std::nullopt;
@@ -78,6 +78,8 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
 
   Report report;
   report.scenario = scenario.file;
+  report.setup = scenario.model.name + " on " + std::to_string(scenario.tensor_parallel()) + " x " +
+                 scenario.gpu.name + ", " + scenario.engine().text("policy");
   report.program_version = INFEROMETER_VERSION;
   report.summary = summarize(recorder, settings);
   report.slo = evaluate(scenario.slo, report.summary);

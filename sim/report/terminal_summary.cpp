@@ -91,6 +91,9 @@ void SummaryText::write_title() {
   text_ += styled(Style::heading, report_.scenario) +
            fmt::format(": {} of {} requests done in {} of simulated time\n", grouped(summary_.completed),
                        grouped(summary_.census.injected), short_duration(summary_.duration_seconds * 1e3));
+  if (!report_.setup.empty()) {
+    text_ += report_.setup + "\n";
+  }
   if (summary_.partial) {
     text_ += styled(Style::bad, "PARTIAL: interrupted; these are the results of what was done so far") + "\n";
   }
@@ -110,7 +113,7 @@ void SummaryText::write_throughput() {
         {short_number(summary_.request_throughput) + " req/s",
          short_number(summary_.output_throughput) + " output tok/s",
          short_number(summary_.total_token_throughput) + " tok/s with input",
-         fmt::format("at most {} requests at once", grouped(summary_.max_concurrent_requests))});
+         fmt::format("at most {} requests in the system", grouped(summary_.max_concurrent_requests))});
   if (summary_.request_goodput && summary_.goodput_share) {
     items("goodput", {short_number(*summary_.request_goodput) + " req/s",
                       short_number(100 * *summary_.goodput_share) + " % of requests kept their limits"});
@@ -173,8 +176,9 @@ void SummaryText::write_queue() {
   const StabilityReport& stability = summary_.stability;
   std::string text = fmt::format("{}: {}", to_string(stability.verdict), stability.sentence);
   if (stability.load) {
-    text += fmt::format("; offered {} req/s, {} % of the estimated capacity",
-                        short_number(stability.offered_per_second), short_number(100 * *stability.load));
+    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s",
+                        short_number(stability.offered_per_second), short_number(100 * *stability.load),
+                        short_number(stability.offered_per_second / *stability.load));
   }
   text = wrapped(text, kLabelWidth, width_);
   text_ += label("queue") + (is_unstable() ? styled(Style::bad, text) : text) + "\n\n";

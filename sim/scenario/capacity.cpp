@@ -1,43 +1,50 @@
 #include "sim/scenario/capacity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace inferometer {
 namespace {
 
-/// All requests of a sample, at once, in an order that is like the whole everywhere: it goes round the sample
-/// in strides near the golden section, which shares no divisor with its size.
+/// Places 0 to n - 1 in an order of which every part is spread evenly over them: by the fractional parts of
+/// their multiples of the golden section.
+std::vector<std::size_t> mixed_places(std::size_t n) {
+  constexpr double kGoldenSection = 0.6180339887498949;
+  std::vector<std::pair<double, std::size_t>> keyed(n);
+  for (std::size_t place = 0; place < n; ++place) {
+    const double multiple = kGoldenSection * static_cast<double>(place);
+    keyed[place] = {multiple - std::floor(multiple), place};
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<std::size_t> places(n);
+  std::transform(keyed.begin(), keyed.end(), places.begin(), [](const auto& pair) { return pair.second; });
+  return places;
+}
+
+/// All requests of a sample, at once, in mixed order.
 class Backlog : public Workload {
  public:
-  explicit Backlog(std::span<const RequestLengths> sample) : sample_(sample) {
-    constexpr double kGoldenSection = 0.6180339887498949;
-    stride_ = std::max<std::size_t>(
-        1, static_cast<std::size_t>(kGoldenSection * static_cast<double>(sample.size())));
-    while (std::gcd(stride_, sample.size()) > 1) {
-      ++stride_;
-    }
-  }
+  explicit Backlog(std::span<const RequestLengths> sample)
+      : sample_(sample), places_(mixed_places(sample.size())) {}
 
   std::optional<TimePoint> next_arrival() override {
     return next_ < sample_.size() ? std::optional(TimePoint()) : std::nullopt;
   }
 
   void take(Request& request) override {
-    const RequestLengths& lengths = sample_[place_];
-    place_ = (place_ + stride_) % sample_.size();
+    const RequestLengths& lengths = sample_[places_[next_]];
     request.id = static_cast<std::int64_t>(next_++);
     request.prompt = TokenCount(lengths.prompt);
     request.output = TokenCount(lengths.output);
-    request.max_new = TokenCount(lengths.output);
+    request.max_new = TokenCount(std::max(lengths.output, lengths.max_new));
   }
 
  private:
   std::span<const RequestLengths> sample_;
-  std::size_t stride_ = 1;
-  std::size_t place_ = 0;
+  std::vector<std::size_t> places_;
   std::size_t next_ = 0;
 };
 

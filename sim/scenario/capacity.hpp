@@ -12,6 +12,7 @@ namespace inferometer {
 struct RequestLengths {
   std::int64_t prompt = 0;
   std::int64_t output = 0;
+  std::int64_t max_new = 0;  ///< what the client allowed; taken to be at least `output`
 };
 
 /// The rate at which a deployment works off requests of such lengths when it never has to wait for one: they

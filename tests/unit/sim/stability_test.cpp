@@ -69,6 +69,18 @@ TEST_CASE("the least growth that counts is five percent") {
   CHECK(judge_stability(growing_by(0.049), false, std::nullopt).verdict == QueueStability::stable);
 }
 
+// 10,000 regular arrivals at 10/s: chance explains 4 * sqrt(5000) = 283 waiting requests.
+TEST_CASE("a calm second half does not hide that too much is offered") {
+  const auto level = [](std::int64_t i) { return std::min<std::int64_t>(i, 400); };
+  const StabilityReport overloaded = judge_stability(arrivals(10'000, 300, level), false, 9.5);
+  CHECK(overloaded.verdict == QueueStability::unstable);
+  CHECK(overloaded.sentence.find("300 requests waited") != std::string::npos);
+  CHECK(judge_stability(arrivals(10'000, 300, level), false, 9.6).verdict ==
+        QueueStability::stable);  // 104 %
+  CHECK(judge_stability(arrivals(10'000, 280, level), false, 9.5).verdict == QueueStability::stable);
+  CHECK(judge_stability(arrivals(10'000, 300, level), false, std::nullopt).verdict == QueueStability::stable);
+}
+
 TEST_CASE("bursty arrivals explain a larger backlog") {
   // Gaps alternate 0 and 200 ms: same mean, c^2 = 2 * 200^2 / (4 * 100^2) - 1 = 1, as Poisson. Ten at a time,
   // every second: c^2 = 9, and chance explains three times as much: 4 * sqrt(500 * 9) = 268.

@@ -132,7 +132,7 @@ TEST_CASE("levels are weighted by time") {
   CHECK(summary.batch_size.mean_busy == 0.5);  // 1 * 20 + 2 * 10
   CHECK(summary.batch_size.peak == 2);
   CHECK(summary.running.mean_busy == 1.625);  // 1 * 30 + 3 * 20 + 2 * 10 + 1 * 20
-  CHECK(summary.waiting.mean_total == 0.6);   // 2 * 30
+  CHECK(summary.waiting.mean_total == 0.3);   // 20 + 10: requests 1 and 2, from arrival to admission
   CHECK(summary.waiting.peak == 2);
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("the summary of four requests, byte by byte") {
       "four requests: 4 of 4 requests done in 100 ms of simulated time\n"
       "\n"
       "throughput  40.0 req/s   70.0 output tok/s   3,670 tok/s with input\n"
-      "            at most 3 requests at once\n"
+      "            at most 3 requests in the system\n"
       "goodput     20.0 req/s   50.0 % of requests kept their limits\n"
       "\n"
       "latency, ms       mean       p50       p90       p95       p99       max\n"
@@ -59,7 +59,7 @@ TEST_CASE("the summary of four requests, byte by byte") {
       "            decode: 1 in 10.0 ms\n"
       "            mixed: 1 in 20.0 ms\n"
       "KV cache    21.6 % full while busy, 50.0 % at most, of 48 blocks\n"
-      "waiting     0.600 requests on average, 2 at most\n"
+      "waiting     0.300 requests on average, 2 at most\n"
       "cost        $3.60/h   $14.3 per million output tokens\n"
       "            $0.272 per million tokens with input\n";
   CHECK(terminal_summary(report_of_four(), false, 72) == expected);
@@ -82,7 +82,8 @@ TEST_CASE("an unstable queue is named, and its latencies are marked as no steady
   report.summary.stability.offered_per_second = 12;
   report.summary.stability.load = 1.25;
   const std::string text = terminal_summary(report, false, 100);
-  CHECK(contains(text, "unstable: it grew; offered 12.0 req/s, 125 % of the estimated capacity"));
+  CHECK(
+      contains(text, "unstable: it grew; offered 12.0 req/s, 125 % of the estimated capacity of 9.60 req/s"));
   CHECK(contains(text, "  TTFT            30.0      30.0      37.0      38.5      39.7      40.0 *\n"));
   CHECK(contains(text, "  TPOT            12.5      12.5      14.5      14.8      14.9      15.0\n"));
   CHECK(contains(text, "* no steady state"));
@@ -90,12 +91,13 @@ TEST_CASE("an unstable queue is named, and its latencies are marked as no steady
 
 TEST_CASE("what went wrong is on top") {
   Report report = report_of_four();
+  report.setup = "a model on 2 x a GPU, a policy";
   report.summary.partial = true;
   report.summary.rejections = {{"the prompt is too long", 1234}};
   report.summary.truncated = 5;
   report.notes = {"max_model_len cut to 8192"};
   const std::string text = terminal_summary(report, false, 100);
-  CHECK(contains(text, "simulated time\nPARTIAL: interrupted"));
+  CHECK(contains(text, "simulated time\na model on 2 x a GPU, a policy\nPARTIAL: interrupted"));
   CHECK(contains(text, "1,234 rejected: the prompt is too long\n5 outputs cut short by max_model_len\n"));
   CHECK(contains(text, "note        max_model_len cut to 8192\n"));
 }

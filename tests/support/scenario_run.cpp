@@ -1,0 +1,46 @@
+#include "tests/support/scenario_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/report/run_report.hpp"
+
+namespace inferometer::testing {
+namespace {
+
+/// A recorder with its own count of how long steps were.
+class WatchedRecorder : public SimulationObserver {
+ public:
+  explicit WatchedRecorder(MetricsRecorder empty) : recorder(std::move(empty)) {}
+
+  void on_arrival(const Request& request) override { recorder.on_arrival(request); }
+  void on_rejected(const RejectedRequest& request) override { recorder.on_rejected(request); }
+  void on_finished(const FinishedRequest& request) override { recorder.on_finished(request); }
+  void on_step(const StepRecord& step) override {
+    recorder.on_step(step);
+    const Duration length = step.end - step.start;
+    busy = busy + length;
+    if (step.decodes > 0) {
+      longest_decoding_step = std::max(longest_decoding_step, length);
+    }
+  }
+
+  MetricsRecorder recorder;
+  Duration longest_decoding_step;
+  Duration busy;
+};
+
+}  // namespace
+
+ScenarioRun run_scenario(const std::string& text, const std::vector<std::string>& changes) {
+  Scenario scenario = load_scenario_text(text, "test.yaml", {changes, {}});
+  Deployment deployment = make_deployment(scenario);
+  WatchedRecorder watched(make_recorder(scenario));
+  Simulation simulation = make_simulation(scenario, deployment, watched);
+  simulation.run();
+  Report report = make_report(scenario, deployment, simulation, watched.recorder, false);
+  return {std::move(scenario),       std::move(deployment),         std::move(watched.recorder),
+          std::move(report.summary), watched.longest_decoding_step, watched.busy};
+}
+
+}  // namespace inferometer::testing
