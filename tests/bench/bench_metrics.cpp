@@ -1,0 +1,65 @@
+// What is kept of every step, and the statistics made of it at the end.
+
+#include <cstdint>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "base/random.hpp"
+#include "sim/metrics/recorder.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr std::int64_t kSteps = 1'000'000;
+
+/// Decode steps of which every state.range(0)-th has another batch size than the one before.
+void record_steps(benchmark::State& state) {
+  const WorkTotals work(load_model("llama-3-8b"), 1);
+  StepCost cost{.bandwidth = milliseconds(7)};
+  StepShape shape;
+  for (auto _ : state) {
+    MetricsRecorder recorder(1, work);
+    StepRecord step{0, TimePoint(), TimePoint(), cost, shape};
+    step.running = 256;
+    step.held_blocks = BlockCount(20'000);
+    std::int64_t batch = 200;
+    for (std::int64_t i = 0; i < kSteps; ++i) {
+      batch += i % state.range(0) == 0 ? (i / state.range(0) % 2 == 0 ? 1 : -1) : 0;
+      cost.latency = Duration(batch * 1'000'000 + i * batch);
+      step.start = step.end;
+      step.end = step.start + cost.total();
+      shape = {.decodes = batch, .decode_context = 100'000 + i * batch, .sampled_rows = batch};
+      step.decodes = step.emitted = batch;
+      const TokenGap gap{cost.total(), batch};
+      step.gaps = {&gap, 1};
+      recorder.on_step(step);
+    }
+    state.counters["runs_kept"] = static_cast<double>(recorder.gaps().runs().size());
+  }
+  state.SetItemsProcessed(state.iterations() * kSteps);
+}
+BENCHMARK(record_steps)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+/// All statistics of a million values of 8 ms each, more or less; in stretches of such a length.
+void statistics_of_values(benchmark::State& state) {
+  RandomStream random(1, "bench/values");
+  DurationDistribution distribution;
+  Duration value;
+  for (std::int64_t i = 0; i < kSteps; ++i) {
+    value += Duration(30'000);
+    if (i % state.range(0) == 0) {
+      value = milliseconds(7) + Duration(static_cast<std::int64_t>(random.below(2'000'000'000)));
+    }
+    distribution.add(value, 1 + i / state.range(0) % 64);
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(distribution.statistics(PercentileRule::linear));
+  }
+  state.counters["runs_kept"] = static_cast<double>(distribution.runs().size());
+  state.SetItemsProcessed(state.iterations() * kSteps);
+}
+BENCHMARK(statistics_of_values)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace inferometer

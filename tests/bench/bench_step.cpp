@@ -1,0 +1,88 @@
+// What a step costs: its price, and the decode set that moves on by a token.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "costmodel/step_pricer.hpp"
+#include "sim/batch/decode_set.hpp"
+
+namespace inferometer {
+namespace {
+
+std::unique_ptr<StepPricer> pricer() {
+  return make_step_pricer(load_model("llama-3-8b"), load_gpu("h100-sxm"), 1, CostOptions(),
+                          {.max_tokens = 2048, .max_rows = 256});
+}
+
+/// 32 decodes beside so many chunks.
+void price_step(benchmark::State& state) {
+  const auto step_pricer = pricer();
+  const std::vector<ChunkShape> chunks(static_cast<std::size_t>(state.range(0)), {200, 300});
+  StepShape shape{.decodes = 32, .decode_context = 40'000, .sampled_rows = 32, .chunks = chunks};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(step_pricer->price(shape));
+    ++shape.decode_context;
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(price_step)->Arg(0)->Arg(1)->Arg(8);
+
+Sequence decoding_sequence(std::int64_t output) {
+  Sequence sequence;
+  sequence.prompt = 1000;
+  sequence.computed = 1000;
+  sequence.emitted = 1;
+  sequence.output = output;
+  sequence.state = Sequence::State::decoding;
+  return sequence;
+}
+
+/// A batch of so many sequences that go on and on.
+void advance_decodes(benchmark::State& state) {
+  constexpr std::int64_t kEndless = std::int64_t{1} << 50;
+  std::vector<Sequence> sequences(static_cast<std::size_t>(state.range(0)), decoding_sequence(kEndless));
+  DecodeSet decodes(16, std::nullopt);
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    decodes.join(sequences[i], static_cast<SequenceId>(i));
+  }
+  TimePoint now;
+  for (auto _ : state) {
+    now = now + milliseconds(8);
+    decodes.advance(now, sequences);
+    benchmark::DoNotOptimize(decodes.next_finished(sequences));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(advance_decodes)->Arg(1)->Arg(32)->Arg(256)->Arg(65'536);
+
+/// In every step one sequence of the batch finishes and another takes its place.
+void replace_decodes(benchmark::State& state) {
+  const std::int64_t batch = state.range(0);
+  std::vector<Sequence> sequences;
+  DecodeSet decodes(16, std::nullopt);
+  for (std::int64_t i = 0; i < batch; ++i) {
+    sequences.push_back(decoding_sequence(2 + i));
+    decodes.join(sequences.back(), static_cast<SequenceId>(i));
+  }
+  TimePoint now;
+  for (auto _ : state) {
+    now = now + milliseconds(8);
+    decodes.advance(now, sequences);
+    for (SequenceId id = decodes.next_finished(sequences); id != kNoSequence;
+         id = decodes.next_finished(sequences)) {
+      Sequence& sequence = sequences[static_cast<std::size_t>(id)];
+      decodes.leave(sequence);
+      sequence = decoding_sequence(1 + batch);
+      sequence.last_emission = now;
+      decodes.join(sequence, id);
+    }
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(replace_decodes)->Arg(32)->Arg(256);
+
+}  // namespace
+}  // namespace inferometer
