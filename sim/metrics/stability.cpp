@@ -102,7 +102,9 @@ StabilityReport judge_stability(const ArrivalTotals& arrivals, bool closed_loop,
   } else {
     report.verdict = QueueStability::stable;
     report.sentence =
-        fmt::format("the queue settled: {} requests waited at the last arrival", arrivals.waiting_at_last);
+        fmt::format("the queue {}: {} requests waited at the last arrival",
+                    waiting > chance ? "is long, but did not grow in the second half" : "settled",
+                    arrivals.waiting_at_last);
   }
   return report;
 }

@@ -47,7 +47,9 @@ TEST_CASE("a queue that varies around a level is stable") {
 TEST_CASE("only the second half of the arrivals counts: filling up at first is no growth") {
   const ArrivalTotals totals =
       arrivals(2000, 400, [](std::int64_t i) { return std::min<std::int64_t>(i, 800); });
-  CHECK(judge_stability(totals, false, std::nullopt).verdict == QueueStability::stable);
+  const StabilityReport report = judge_stability(totals, false, std::nullopt);
+  CHECK(report.verdict == QueueStability::stable);
+  CHECK(report.sentence.find("is long, but did not grow") != std::string::npos);
 }
 
 // 1000 arrivals, 500 of them in the second half, regular: chance explains 4 * sqrt(500) = 89.4 waiting
