@@ -32,6 +32,7 @@ class ConfigFields {
   void fail(std::string_view key, std::string message) {
     diagnostics_.add(object_.where(key), std::move(message));
   }
+  [[nodiscard]] bool has_failed() const { return !diagnostics_.empty(); }
   /// "key: value" as in the file, shortened, for messages.
   [[nodiscard]] std::string shown(std::string_view key) const;
   [[nodiscard]] const nlohmann::json* raw(std::string_view key) const { return object_.find(key); }

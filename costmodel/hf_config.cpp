@@ -96,8 +96,9 @@ const Architecture* find_architecture(ConfigFields& fields) {
     }
   }
   const std::string shown = list->front().dump(-1, ' ', true).substr(0, 80);
-  fields.fail("architectures", "architecture " + shown + " is not supported" +
-                                   did_you_mean(name.substr(0, 80), names) + " (" + allowed + ")");
+  // A name that resembles one we know is no slip when the model has parts that we do not price.
+  const std::string near = fields.has_failed() ? "" : did_you_mean(name.substr(0, 80), names);
+  fields.fail("architectures", "architecture " + shown + " is not supported" + near + " (" + allowed + ")");
   return nullptr;
 }
 

@@ -66,6 +66,9 @@ nlohmann::json parse_json(std::string_view text, const std::string& file) {
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     throw ConfigError(position_at(text, nul, file), "invalid JSON: a NUL byte");
   }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw ConfigError(Position{file}, "the file is empty; expected a JSON object");
+  }
   try {
     return nlohmann::json::parse(text.begin(), text.end());
   } catch (const nlohmann::json::parse_error& error) {

@@ -68,8 +68,18 @@ std::unique_ptr<Workload> from_trace(const Values& section, std::uint64_t seed,
   options.skip_bad_lines = section.flag("skip_bad_lines");
   diagnostics.throw_if_any();
   // An absolute path replaces the folder.
-  const std::filesystem::path path = std::filesystem::path(base_directory) / section.text("trace");
-  return open_trace(path.string(), options);
+  const std::filesystem::path path =
+      (std::filesystem::path(base_directory) / section.text("trace")).lexically_normal();
+  try {
+    return open_trace(path.string(), options);
+  } catch (const InputError& error) {
+    // What is wrong with the file as a whole is reported where the scenario names it.
+    const Diagnostic& fault = error.diagnostics().front();
+    if (fault.where.line > 0) {
+      throw;
+    }
+    throw TraceError(section.where("trace"), "trace: " + to_string(fault.where) + ": " + fault.message);
+  }
 }
 
 }  // namespace

@@ -219,15 +219,38 @@ Json object_schema(const Table& table) {
   return schema;
 }
 
+/// What holds of a part of an object: nothing must be there, and what goes with a choice cannot be told.
+Json relaxed(Json schema) {
+  if (!schema.is_object()) {
+    return schema;
+  }
+  if (schema.contains("required") && schema["required"].is_array()) {
+    schema.erase("required");
+  }
+  if (schema.contains("allOf") && schema["allOf"].is_array()) {
+    schema.erase("allOf");
+  }
+  for (auto& part : schema) {
+    part = relaxed(std::move(part));
+  }
+  return schema;
+}
+
 }  // namespace
 
-std::string json_schema(const Table& table) {
+std::string json_schema(const Table& table, const std::string& overlay_key) {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
   if (!table.name().empty()) {
     schema["title"] = table.name();
   }
-  const Json object = object_schema(table);
-  for (const auto& [name, part] : object.items()) {
+  const Json whole = object_schema(table);
+  if (!overlay_key.empty()) {
+    schema["if"] = {{"required", Json::array({overlay_key})}};
+    schema["then"] = relaxed(whole);
+    schema["else"] = whole;
+    return schema.dump(2) + "\n";
+  }
+  for (const auto& [name, part] : whole.items()) {
     schema[name] = part;
   }
   return schema.dump(2) + "\n";

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,10 +35,14 @@ std::string join_path(const std::string& path, const std::string& key) {
   return path.empty() ? key : path + "." + key;
 }
 
-/// `{policy: chunked_prefill}`: what a section looks like.
+/// `{policy: chunked_prefill}`: what a section looks like, from the first key that must be there or else the
+/// first.
 std::string section_example(const Table& table) {
+  const bool some_required = std::any_of(table.keys().begin(), table.keys().end(), [](const Key& key) {
+    return key.is_required && key.type != ValueType::section;
+  });
   for (const Key& key : table.keys()) {
-    if (key.type != ValueType::section) {
+    if (key.type != ValueType::section && key.is_required == some_required) {
       return fmt::format("{{{}: {}}}", key.name, example_of(key));
     }
   }

@@ -1,6 +1,7 @@
 #include "base/config/scalar_text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -37,7 +38,21 @@ std::string quotes_in_the_way(std::string_view text) {
   return fmt::format("\"{0}\" is text because of its quotes; write {0} without them", text);
 }
 
+/// What `0x40` stands for, written in decimals; "" for anything else.
+std::string decimal_of_hexadecimal(std::string_view text) {
+  if (!text.starts_with("0x") && !text.starts_with("0X")) {
+    return "";
+  }
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data() + 2, end, value, 16);
+  return fault == std::errc() && stop == end && value >= 0 ? std::to_string(value) : "";
+}
+
 Parsed parse_count(std::string_view text, bool quoted) {
+  if (const std::string decimal = decimal_of_hexadecimal(text); !decimal.empty()) {
+    return fmt::format("\"{}\" is not written as a plain whole number; write {}", text, decimal);
+  }
   const std::string meant = repaired_number(text);
   if (!meant.empty()) {
     const IntegerResult integer = to_integer(read_decimal(meant), 0, 1);

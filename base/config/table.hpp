@@ -117,7 +117,8 @@ Values parse(const Table& table, const ConfigNode& node, Diagnostics& diagnostic
 /// grouped. No trailing spaces; the width of the first columns follows the contents.
 std::string describe(const Table& table);
 
-/// The table as JSON Schema (draft 2020-12) text, two spaces an indent, for editors.
-std::string json_schema(const Table& table);
+/// The table as JSON Schema (draft 2020-12) text, two spaces an indent, for editors. A file that has the key
+/// `overlay_key`, when one is named, lies on top of another: nothing is required of it.
+std::string json_schema(const Table& table, const std::string& overlay_key = "");
 
 }  // namespace inferometer

@@ -110,6 +110,10 @@ std::string explain_syntax_error(std::string_view text, std::size_t offset,
       return fmt::format("not valid YAML: write \"{0}: …\" with a space after the colon of \"{0}\"", *key);
     }
   }
+  const std::size_t first = text.find_first_not_of(" \n\t");
+  if (first != std::string_view::npos && text[first] == '<') {
+    return "not YAML but HTML or XML; was a web page saved in place of the file?";
+  }
   return "not valid YAML: " + plainer_words(text, offset, library_words);
 }
 

@@ -112,7 +112,7 @@ void add_describe_command(CLI::App& app) {
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");
   command->callback([arguments] {
     if (arguments->json_schema) {
-      std::cout << json_schema(scenario_table(policy_registry()));
+      std::cout << json_schema(scenario_table(policy_registry()), "extends");
     } else {
       std::cout << describe_section(arguments->section);
     }

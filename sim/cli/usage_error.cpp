@@ -1,6 +1,7 @@
 #include "sim/cli/usage_error.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,9 @@
 
 namespace inferometer {
 namespace {
+
+/// How the library begins when a word is not of the option's type. All our typed options are numbers.
+constexpr std::string_view kNotConverted = "Could not convert: ";
 
 /// The command the user got to: `workload inspect` of `inferometer workload inspect --hel`.
 const CLI::App& innermost(const CLI::App& app) {
@@ -69,7 +73,11 @@ std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& err
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !command_names(command).empty()) {
     return "a command is missing: " + join_alternatives(command_names(command)) + see_help(app, command);
   }
-  return error.what() + see_help(app, command);
+  const std::string message = error.what();
+  if (message.starts_with(kNotConverted)) {
+    return "cannot be read as a number: " + message.substr(kNotConverted.size()) + see_help(app, command);
+  }
+  return message + see_help(app, command);
 }
 
 }  // namespace inferometer

@@ -1,6 +1,7 @@
 #include "sim/report/run_report.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,20 @@ std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
   return result;
 }
 
-void add_trace_notes(const Simulation& simulation, std::vector<std::string>& notes) {
+/// Without the folder of the scenario in it: where the program was started does not change results.
+void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
+                     std::vector<std::string>& notes) {
   const auto* trace = dynamic_cast<const TraceWorkload*>(&simulation.workload());
   if (trace == nullptr || trace->skipped_lines() == 0) {
     return;
   }
+  std::string first = trace->skipped_messages().front();
+  const std::string folder = (std::filesystem::path(scenario.trace_directory()) / "").string();
+  if (!folder.empty() && first.starts_with(folder)) {
+    first.erase(0, folder.size());
+  }
   notes.push_back(std::to_string(trace->skipped_lines()) +
-                  " broken lines of the trace were skipped, the first: " + trace->skipped_messages().front());
+                  " broken lines of the trace were skipped, the first: " + first);
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   }
 
   Report report;
-  report.scenario = scenario.file;
+  report.scenario = std::filesystem::path(scenario.file).filename().string();
   report.setup = scenario.model.name + " on " + std::to_string(scenario.tensor_parallel()) + " x " +
                  scenario.gpu.name + ", " + scenario.engine().text("policy");
   report.program_version = INFEROMETER_VERSION;
@@ -87,7 +95,10 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.inputs = hashed_inputs(scenario);
   report.notes = scenario.notes;
   report.notes.insert(report.notes.end(), deployment.notes.begin(), deployment.notes.end());
-  add_trace_notes(simulation, report.notes);
+  if (settings.census.injected == 0) {
+    report.notes.emplace_back("no request arrived: is the trace empty, or its window too narrow?");
+  }
+  add_trace_notes(scenario, simulation, report.notes);
   return report;
 }
 

@@ -20,13 +20,22 @@ const PolicyEntry& policy_of(const Scenario& scenario) {
   return *policy;
 }
 
+/// A model that cannot be split so is reported at the key that says how.
+MemoryFootprint footprint_of(const Scenario& scenario, const MemorySettings& settings) {
+  try {
+    return memory_footprint(scenario.model, scenario.gpu, scenario.tensor_parallel(), settings);
+  } catch (const ConfigError& error) {
+    throw ConfigError(scenario.hardware().where("tensor_parallel"), error.diagnostics().front().message);
+  }
+}
+
 [[noreturn]] void throw_does_not_fit(const Scenario& scenario, const MemoryFootprint& memory,
                                      const MemorySettings& settings) {
   std::string message = scenario.model.name + " does not fit on " + std::to_string(memory.tensor_parallel) +
-                        " x " + scenario.gpu.name + ": weights " + gigabytes(memory.weights) +
-                        ", activations " + gigabytes(memory.activations) + ", other " +
-                        gigabytes(memory.other) + " leave no KV cache of " + gigabytes(memory.budget) + "; " +
-                        gigabytes(memory.shortfall()) + " too little";
+                        " x " + scenario.gpu.name + ": each GPU needs " + gigabytes(memory.weights) +
+                        " for weights, " + gigabytes(memory.activations) + " for activations and " +
+                        gigabytes(memory.other) + " for the rest, but the engine may use " +
+                        gigabytes(memory.budget) + ": " + gigabytes(memory.shortfall()) + " too little";
   const auto enough = smallest_fitting_tensor_parallel(scenario.model, scenario.gpu, settings);
   message += enough ? "; tensor_parallel: " + std::to_string(*enough) + " would fit"
                     : "; no tensor_parallel within one node would fit";
@@ -90,7 +99,7 @@ Deployment make_deployment(const Scenario& scenario) {
                                 .gpu_memory_utilization = engine.number("gpu_memory_utilization"),
                                 .block_size = engine.count("block_size")};
   Deployment deployment;
-  deployment.memory = memory_footprint(scenario.model, scenario.gpu, scenario.tensor_parallel(), settings);
+  deployment.memory = footprint_of(scenario, settings);
   const std::int64_t blocks = usable_blocks(scenario, policy, settings, deployment.memory);
   const std::int64_t room = (blocks - policy.watermark_blocks(engine, blocks)) * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);

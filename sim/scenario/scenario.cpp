@@ -45,7 +45,8 @@ std::string resolve(const Values& section, const std::string& key) {
   const std::string& name = section.text(key);
   const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json") ||
                        name.ends_with(".yaml") || name.ends_with(".yml");
-  return is_path ? (std::filesystem::path(directory_of(section, key)) / name).string() : name;
+  return is_path ? (std::filesystem::path(directory_of(section, key)) / name).lexically_normal().string()
+                 : name;
 }
 
 /// Loads what `key` names. What is wrong with the name itself is reported at its place in the scenario.

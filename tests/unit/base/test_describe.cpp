@@ -51,6 +51,17 @@ TEST_CASE("a description has no trailing spaces and wraps long sentences") {
   CHECK(count == 5);  // 305 characters in lines of 110 - 20: four, and the other key
 }
 
+TEST_CASE("the schema asks nothing of a file that lies on top of another") {
+  const Json schema = Json::parse(json_schema(demo_table(), "extends"));
+  CHECK(schema.at("if") == Json{{"required", Json::array({"extends"})}});
+  CHECK(schema.at("else").at("required") == Json::array({"model", "engine"}));
+  const Json& relaxed = schema.at("then");
+  CHECK_FALSE(relaxed.contains("required"));
+  CHECK(relaxed.at("additionalProperties") == false);
+  CHECK(relaxed.at("properties").size() == schema.at("else").at("properties").size());
+  CHECK_FALSE(relaxed.at("properties").at("engine").contains("allOf"));
+}
+
 TEST_CASE("the schema gives types, bounds, defaults and words") {
   const Json schema = Json::parse(json_schema(demo_table()));
   CHECK(schema.at("$schema") == "https://json-schema.org/draft/2020-12/schema");

@@ -169,7 +169,7 @@ TEST_CASE("counts are plain whole numbers") {
   CHECK(message("+5") == "f:1:4: n: \"+5\" is not written as a plain whole number; write 5");
   CHECK(message("12.0") == "f:1:4: n: \"12.0\" is not written as a plain whole number; write 12");
   CHECK(message("12.5") == "f:1:4: n: \"12.5\" is not a whole number");
-  CHECK(message("0x10") == "f:1:4: n: \"0x10\" is not a whole number; it takes no unit, write e.g. 0");
+  CHECK(message("0x10") == "f:1:4: n: \"0x10\" is not written as a plain whole number; write 16");
   CHECK(message("256 tokens") ==
         "f:1:4: n: \"256 tokens\" is not a whole number; it takes no unit, write e.g. 256");
   CHECK(message("many") == "f:1:4: n: \"many\" is not a whole number; write e.g. 256");

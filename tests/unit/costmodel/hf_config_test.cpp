@@ -236,7 +236,7 @@ TEST_CASE("all mistakes of a file are reported at once, in its order") {
 }
 
 TEST_CASE("text that is not a JSON object") {
-  check_says(complaint_about(""), {"config.json:1:1: invalid JSON"});
+  check_says(complaint_about(""), {"config.json: the file is empty"});
   check_says(complaint_about("{\n  \"hidden_size\": 64,\n}"), {"config.json:3:1: invalid JSON"});
   check_says(complaint_about("{\"a\": 1, \"hidden_size\": NaN}"), {"config.json:1:", "invalid JSON"});
   check_says(complaint_about("{\"a\": 1e999}"), {"invalid JSON"});

@@ -200,6 +200,6 @@ TEST_CASE("a trace is looked for beside the scenario") {
     make_workload(section, 1, "some/folder");
     FAIL("no error");
   } catch (const InputError& error) {
-    CHECK(std::string(error.what()).rfind("some/folder/none.csv", 0) == 0);
+    CHECK(std::string(error.what()).rfind("w.yaml:1:9: trace: some/folder/none.csv: ", 0) == 0);
   }
 }

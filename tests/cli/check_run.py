@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""`inferometer run` and `describe` from end to end: files, options, interruption, and what results promise.
+
+usage: check_run.py PROGRAM
+"""
+
+import csv
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCENARIOS = ROOT / "scenarios"
+QUICKSTART = str(SCENARIOS / "quickstart.yaml")
+FEW = ("--set", "workload.requests=50")
+# Runs for minutes: time enough to interrupt it.
+LONG = ("--set", "workload={generator: constant, rate: 12 req/s, requests: 100000000, lengths: sharegpt}")
+LONGEST_WAIT_SECONDS = 60
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=LONGEST_WAIT_SECONDS,
+        check=False,
+        **options,
+    )
+
+
+class RunCase(unittest.TestCase):
+    def setUp(self):
+        # pylint: disable-next=consider-using-with
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name) / "new" / "results"
+
+    def results(self, *arguments, scenario=QUICKSTART):
+        done = run("run", scenario, "--quiet", "--out", str(self.out), *arguments)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
+
+
+class Files(RunCase):
+    def test_out_makes_the_folder_and_results_json_alone(self):
+        self.results(*FEW)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["results.json"])
+
+    def test_requests_csv_has_a_row_a_request(self):
+        results = self.results(*FEW, "--requests-csv")
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["requests.csv", "results.json"])
+        with open(self.out / "requests.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 50)
+        self.assertEqual(
+            sum(int(row["output_tokens"]) for row in rows), results["metrics"]["total_output_tokens"]
+        )
+
+    def test_without_out_nothing_is_written(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = run("run", QUICKSTART, *FEW, cwd=empty)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("50 of 50 requests done", done.stdout)
+            self.assertEqual(os.listdir(empty), [])
+
+    def test_results_are_replaced_whole(self):
+        first = self.results(*FEW)
+        second = self.results("--set", "workload.requests=60")
+        self.assertEqual((first["requests"]["completed"], second["requests"]["completed"]), (50, 60))
+        self.assertEqual(os.listdir(self.out), ["results.json"])
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.out.parent.mkdir()
+        self.out.write_text("a file\n", encoding="utf-8")
+        done = run("run", QUICKSTART, *FEW, "--quiet", "--out", str(self.out))
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(done.stderr.startswith(f"error: {self.out}: cannot be made a directory"), done.stderr)
+
+
+class Options(RunCase):
+    def test_seed_is_the_seed_key(self):
+        by_option = self.results(*FEW, "--seed", "7")
+        by_key = self.results(*FEW, "--set", "seed=7")
+        other = self.results(*FEW, "--seed", "8")
+        self.assertEqual(by_option, by_key)
+        self.assertEqual(by_option["resolved_scenario"]["seed"], 7)
+        self.assertNotEqual(by_option["metrics"]["mean_ttft_ms"], other["metrics"]["mean_ttft_ms"])
+
+    def test_quiet_says_nothing_and_changes_nothing(self):
+        self.results(*FEW)
+        quiet = (self.out / "results.json").read_bytes()
+        loud = run("run", QUICKSTART, *FEW, "--out", str(self.out))
+        self.assertEqual(loud.returncode, 0)
+        self.assertIn("TTFT", loud.stdout)
+        self.assertEqual((self.out / "results.json").read_bytes(), quiet)
+
+    def test_set_of_every_kind(self):
+        resolved = self.results(
+            *FEW,
+            *("--set", "engine.max_num_seqs=17"),
+            *("--set", "engine.gpu_memory_utilization=0.85"),
+            *("--set", "engine.enable_chunked_prefill=false"),
+            *("--set", "engine.max_num_batched_tokens=8192"),
+            *("--set", "hardware={gpu: h200-sxm, price: 3.5 $/h}"),
+            *("--set", "slo={ttft_p99: 750 ms}"),
+            *("--set", "slo.itl_p99=1 s"),
+            *("--set", "workload.rate=600 req/min"),
+            *("--set", "description='two words: and a colon'"),
+            *("--set", "metrics.definitions=mlperf"),
+        )["resolved_scenario"]
+        self.assertEqual(resolved["engine"]["max_num_seqs"], 17)
+        self.assertEqual(resolved["engine"]["gpu_memory_utilization"], 0.85)
+        self.assertIs(resolved["engine"]["enable_chunked_prefill"], False)
+        self.assertEqual(resolved["hardware"], {"gpu": "h200-sxm", "tensor_parallel": 1, "price": "3.5 $/h"})
+        self.assertEqual(resolved["slo"], {"ttft_p99": "750 ms", "itl_p99": "1 s"})
+        self.assertEqual(resolved["workload"]["rate"], "10 req/s")
+        self.assertEqual(resolved["description"], "two words: and a colon")
+        self.assertEqual(resolved["metrics"]["definitions"], "mlperf")
+
+    def test_the_last_set_of_a_key_holds(self):
+        resolved = self.results(*FEW, "--set", "seed=3", "--set", "seed=4")["resolved_scenario"]
+        self.assertEqual(resolved["seed"], 4)
+
+    def test_a_list(self):
+        results = self.results(
+            "--set",
+            "workload={generator: diurnal, rate: 8 req/s, requests: 50, day: 60 s, weights: [1, 2, 0.5], lengths: sharegpt}",
+        )
+        self.assertEqual(results["resolved_scenario"]["workload"]["weights"], [1, 2, 0.5])
+
+    def test_another_policy_drops_the_old_one_s_keys_and_says_so(self):
+        results = self.results(*FEW, "--set", "engine.policy=orca")
+        self.assertEqual(results["resolved_scenario"]["engine"]["policy"], "orca")
+        self.assertNotIn("max_num_batched_tokens", results["resolved_scenario"]["engine"])
+        self.assertTrue(any("engine.max_num_batched_tokens" in note for note in results["notes"]), results["notes"])
+
+    def test_another_source_of_requests(self):
+        trace = SCENARIOS / "data" / "sample_trace.csv"
+        results = self.results("--set", f"workload.trace={trace}", "--set", "workload.requests=20")
+        self.assertEqual(results["requests"]["completed"], 20)
+        self.assertNotIn("preset", results["resolved_scenario"]["workload"])
+        self.assertTrue(any(each["name"].endswith("sample_trace.csv") for each in results["inputs"]))
+
+    def test_a_path_on_the_command_line_starts_where_the_program_does(self):
+        done = run(
+            *("run", QUICKSTART, "--quiet", "--out", str(self.out), "--set", "workload.trace=data/sample_trace.csv"),
+            cwd=SCENARIOS,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Results(RunCase):
+    def test_what_every_scenario_promises(self):
+        for scenario in sorted(SCENARIOS.glob("*.yaml")):
+            with self.subTest(scenario.name):
+                results = self.results(scenario=str(scenario))
+                self.check_promises(results, scenario)
+
+    def check_promises(self, results, scenario):
+        self.assertEqual(results["schema_version"], 1)
+        self.assertEqual(results["program"]["name"], "inferometer")
+        self.assertEqual((results["scenario"], results["partial"]), (scenario.name, False))
+        self.assertEqual(results["inputs"][0]["name"], scenario.name)
+        self.assertEqual(results["inputs"][0]["size_bytes"], scenario.stat().st_size)
+        requests, metrics = results["requests"], results["metrics"]
+        self.assertEqual(
+            requests["injected"],
+            requests["completed"] + requests["running"] + requests["waiting"] + requests["rejected"],
+        )
+        self.assertEqual(requests["completed"], metrics["completed"])
+        self.assertGreater(metrics["completed"], 0)
+        self.assertAlmostEqual(metrics["request_throughput"], metrics["completed"] / metrics["duration"])
+        for name in ("ttft", "tpot", "itl", "e2el", "queue_delay"):
+            ladder = [metrics[f"{rank}_{name}_ms"] for rank in ("min", "p50", "p90", "p95", "p99", "max")]
+            self.assertEqual(ladder, sorted(ladder), name)
+            self.assertGreaterEqual(metrics[f"mean_{name}_ms"], ladder[0])
+            self.assertLessEqual(metrics[f"mean_{name}_ms"], ladder[-1])
+        self.assertAlmostEqual(sum(results["time_split"].values()), 1.0, places=6)
+        self.assertLessEqual(results["engine"]["kv_held_blocks"]["peak"], results["engine"]["kv_capacity_blocks"])
+
+    def test_an_unstable_queue_is_called_unstable(self):
+        self.assertEqual(
+            self.results(scenario=str(SCENARIOS / "overload.yaml"))["stability"]["queue"], "unstable"
+        )
+
+
+class Interruption(RunCase):
+    """A pseudo-terminal on standard error: the progress bar on it says when the run is under way."""
+
+    def start_long_run(self, *arguments):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        # pylint: disable-next=consider-using-with
+        program = subprocess.Popen(
+            [PROGRAM, "run", QUICKSTART, *LONG, "--out", str(self.out), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.kill)
+        shown = b""
+        while b"%" not in shown:
+            shown += os.read(ours, 4096)
+        return program
+
+    def test_ctrl_c_ends_with_what_was_done(self):
+        program = self.start_long_run("--requests-csv")
+        program.send_signal(signal.SIGINT)
+        summary, _ = program.communicate(timeout=LONGEST_WAIT_SECONDS)
+        self.assertEqual(program.returncode, 130)
+        self.assertRegex(summary.decode(), r"(?i)interrupted|partial")
+        results = json.loads((self.out / "results.json").read_text(encoding="utf-8"))
+        self.assertIs(results["partial"], True)
+        requests = results["requests"]
+        self.assertEqual(
+            requests["completed"] + requests["running"] + requests["waiting"] + requests["rejected"],
+            requests["injected"],
+        )
+        self.assertGreater(requests["completed"], 0)
+        self.assertLess(requests["injected"], 100_000_000)
+        with open(self.out / "requests.csv", encoding="utf-8") as file:
+            self.assertEqual(sum(1 for _ in file) - 1, requests["completed"] + requests["rejected"])
+
+    def test_termination_leaves_no_half_file(self):
+        program = self.start_long_run()
+        program.terminate()
+        program.communicate(timeout=LONGEST_WAIT_SECONDS)
+        self.assertEqual(program.returncode, -signal.SIGTERM)
+        self.assertEqual(os.listdir(self.out), [])
+
+
+class Output(RunCase):
+    def test_a_reader_that_left_ends_the_run_quietly(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [PROGRAM, "run", QUICKSTART, *FEW], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+        os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+
+    def test_no_colours_and_no_bar_in_a_file(self):
+        done = run("run", QUICKSTART)
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("\x1b", done.stdout)
+
+    def test_wide_enough_for_a_terminal_of_100_columns(self):
+        for scenario in sorted(SCENARIOS.glob("*.yaml")):
+            lines = run("run", str(scenario), cwd=SCENARIOS).stdout.splitlines()
+            self.assertLessEqual(max(map(len, lines)), 100 + len(str(SCENARIOS)), scenario.name)
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
