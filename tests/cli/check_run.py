@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = ""
@@ -196,17 +197,18 @@ class Results(RunCase):
 class Interruption(RunCase):
     """A pseudo-terminal on standard error: the progress bar on it says when the run is under way."""
 
-    def start_long_run(self, *arguments):
+    def start_long_run(self, *arguments, stdout=subprocess.PIPE):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         # pylint: disable-next=consider-using-with
         program = subprocess.Popen(
             [PROGRAM, "run", QUICKSTART, *LONG, "--out", str(self.out), *arguments],
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=theirs,
         )
         os.close(theirs)
-        self.addCleanup(program.stdout.close)
+        if program.stdout is not None:
+            self.addCleanup(program.stdout.close)
         self.addCleanup(program.kill)
         shown = b""
         while b"%" not in shown:
@@ -230,6 +232,24 @@ class Interruption(RunCase):
         self.assertLess(requests["injected"], 100_000_000)
         with open(self.out / "requests.csv", encoding="utf-8") as file:
             self.assertEqual(sum(1 for _ in file) - 1, requests["completed"] + requests["rejected"])
+
+    def test_a_second_ctrl_c_ends_it_at_once(self):
+        # Nobody reads the pipe and it is full: the program cannot get rid of its summary and would wait for ever.
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        program = self.start_long_run(stdout=writer)
+        program.send_signal(signal.SIGINT)
+        while not (self.out / "results.json").exists():
+            self.assertIsNone(program.poll())
+            time.sleep(0.01)
+        program.send_signal(signal.SIGINT)
+        self.assertEqual(program.wait(timeout=LONGEST_WAIT_SECONDS), -signal.SIGINT)
 
     def test_termination_leaves_no_half_file(self):
         program = self.start_long_run()
