@@ -7,6 +7,11 @@ if(INFEROMETER_ENABLE_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     "Use the preset \"fuzz\", or set CMAKE_CXX_COMPILER=clang++.")
 endif()
 
+if(INFEROMETER_ENABLE_FUZZERS)
+  # What the preset "fuzz" builds: the targets and the libraries under them, not the program.
+  add_custom_target(fuzzers)
+endif()
+
 # inferometer_fuzzer(NAME SOURCES a.cpp ... [DEPENDS base ...] [LIBRARIES lib ...])
 function(inferometer_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
@@ -14,6 +19,7 @@ function(inferometer_fuzzer name)
   if(INFEROMETER_ENABLE_FUZZERS)
     inferometer_program(${target} ${ARGN})
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${target})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   else()
     inferometer_program(${target} SOURCES ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/run_corpus.cpp

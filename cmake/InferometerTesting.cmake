@@ -13,6 +13,8 @@ function(inferometer_test name)
   set(target test_${name})
   inferometer_program(${target} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS}
     LIBRARIES inferometer_catch_main ${ARG_LIBRARIES})
+  # Optimising a test takes longer than running it: what it spends its time in is in the libraries.
+  target_compile_options(${target} PRIVATE -O0)
   target_compile_definitions(${target} PRIVATE
     INFEROMETER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" INFEROMETER_SHARED_DATA="${INFEROMETER_SHARED_DATA_DIR}")
   catch_discover_tests(${target} TEST_PREFIX "${name}: " PROPERTIES LABELS "${ARG_LABEL}")
