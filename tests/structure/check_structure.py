@@ -58,6 +58,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 # neither indented. A raw string that begins with a brace is no function.
 FUNCTION_START = re.compile(r"^(?!namespace|class|struct|enum|union|extern|\}|//)(?!.*R\x22\()[A-Za-z_\[~].*\{$")
 
+# A project of its own, which sees the installed tree only.
+EMBEDDING_PROJECT = "tests/install/embed/"
+
 
 def folder_of(path):
     """The folder of ARROWS that a file belongs to: `base/config/table.hpp` -> `base`, `sim/batch/x.cpp` -> `sim/batch`."""
@@ -116,8 +119,9 @@ def source_files(root):
     folders = {folder.split("/")[0] for folder in ARROWS} | {"tests"}
     for folder in sorted(folders):
         for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".hpp", ".cpp", ".cu", ".cuh"):
-                yield file.relative_to(root).as_posix()
+            path = file.relative_to(root).as_posix()
+            if file.suffix in (".hpp", ".cpp", ".cu", ".cuh") and not path.startswith(EMBEDDING_PROJECT):
+                yield path
 
 
 def listed_sources(root):
