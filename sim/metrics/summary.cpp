@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "costmodel/energy.hpp"
+
 namespace inferometer {
 namespace {
 
@@ -150,6 +152,16 @@ void add_money(Summary& summary, DollarsPerHour price) {
   summary.money = money;
 }
 
+void add_energy(Summary& summary, const StepCost& busy, Duration whole, const SummarySettings& settings) {
+  const Joules one_gpu_of_each = gpu_energy(settings.tdp, busy, whole - busy.total());
+  Energy energy;
+  energy.joules = one_gpu_of_each.count() * static_cast<double>(settings.gpus);
+  energy.mean_watts = ratio(energy.joules, summary.duration_seconds);
+  energy.joules_per_output_token =
+      optional_ratio(energy.joules, static_cast<double>(summary.total_output_tokens));
+  summary.energy = energy;
+}
+
 TimePoint end_of(const MetricsRecorder& recorder, bool partial) {
   TimePoint end = recorder.totals().arrivals.first;
   for (const RequestRecord& request : recorder.finished()) {
@@ -201,6 +213,9 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   add_levels(summary, totals, duration);
   if (settings.price) {
     add_money(summary, *settings.price);
+  }
+  if (settings.tdp > Watts(0)) {
+    add_energy(summary, totals.cost(), duration * recorder.replicas(), settings);
   }
   summary.stability =
       judge_stability(totals.arrivals, settings.closed_loop, settings.estimated_capacity_per_second);

@@ -30,6 +30,8 @@ struct SummarySettings {
   FlopsPerSecond peak_flops;            ///< of one GPU; 0 = leave MFU out
   BytesPerSecond peak_bandwidth;        ///< of one GPU; 0 = leave MBU out
   std::optional<DollarsPerHour> price;  ///< of all GPUs together
+  Watts tdp;                            ///< of one GPU; 0 = leave energy out
+  std::int64_t gpus = 1;                ///< of one replica
   RequestLimits goodput_limits;
   /// Requests per second the deployment is thought to sustain; absent = no load is shown.
   std::optional<double> estimated_capacity_per_second;
@@ -62,6 +64,13 @@ struct Money {
   double dollars = 0;  ///< for the duration
   std::optional<double> dollars_per_million_output_tokens;
   std::optional<double> dollars_per_million_tokens;  ///< input and output
+};
+
+/// Estimated from the GPU's power limit and the time split: costmodel/energy.hpp says how well.
+struct Energy {
+  double joules = 0;      ///< of all GPUs, for the duration
+  double mean_watts = 0;  ///< of all GPUs together
+  std::optional<double> joules_per_output_token;
 };
 
 struct RejectionCount {
@@ -101,6 +110,7 @@ struct Summary {
   std::int64_t kv_blocks = 0;
   LevelSummary kv_occupancy_blocks, batch_size, running, waiting;
   std::optional<Money> money;
+  std::optional<Energy> energy;
   StabilityReport stability;
 
   /// nullptr when no request has the metric.

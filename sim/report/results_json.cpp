@@ -109,6 +109,15 @@ Json time_split_of(const TimeSplit& split) {
           {"latency", split.latency}, {"host", split.host},           {"idle", split.idle}};
 }
 
+Json energy_of(const std::optional<Energy>& energy) {
+  if (!energy) {
+    return nullptr;
+  }
+  return {{"energy_joules", energy->joules},
+          {"power_watts_mean", energy->mean_watts},
+          {"joules_per_output_token", or_null(energy->joules_per_output_token)}};
+}
+
 Json money_of(const std::optional<Money>& money) {
   if (!money) {
     return nullptr;
@@ -165,6 +174,7 @@ std::string results_json(const Report& report) {
   json["steps"] = steps_of(report.summary);
   json["engine"] = engine_of(report.summary);
   json["money"] = money_of(report.summary.money);
+  json["energy"] = energy_of(report.summary.energy);
   json["inputs"] = inputs_of(report.inputs);
   json["resolved_scenario"] = report.resolved_scenario;
   return json.dump(2) + "\n";

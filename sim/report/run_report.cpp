@@ -78,6 +78,8 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   settings.closed_loop = is_closed_loop(scenario.workload());
   settings.peak_flops = scenario.gpu.bf16_peak;
   settings.peak_bandwidth = scenario.gpu.hbm_bandwidth;
+  settings.tdp = scenario.gpu.tdp;
+  settings.gpus = scenario.tensor_parallel();
   settings.price = scenario.gpu.price * static_cast<double>(scenario.tensor_parallel());
   settings.goodput_limits = scenario.slo.request;
   if (!settings.closed_loop) {

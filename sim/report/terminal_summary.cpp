@@ -33,6 +33,7 @@ class SummaryText {
     write_batches();
     write_memory();
     write_cost();
+    write_energy();
     write_notes();
     return std::move(text_);
   }
@@ -48,6 +49,7 @@ class SummaryText {
   void write_batches();
   void write_memory();
   void write_cost();
+  void write_energy();
   void write_notes();
 
   [[nodiscard]] bool is_unstable() const { return summary_.stability.verdict == QueueStability::unstable; }
@@ -268,6 +270,19 @@ void SummaryText::write_cost() {
                       " per million tokens with input");
   }
   items("cost", figures);
+}
+
+void SummaryText::write_energy() {
+  if (!summary_.energy) {
+    return;
+  }
+  const Energy& energy = *summary_.energy;
+  std::vector<std::string> figures = {fmt::format("{} W on average", short_number(energy.mean_watts))};
+  if (energy.joules_per_output_token) {
+    figures.push_back(short_number(*energy.joules_per_output_token) + " J per output token");
+  }
+  figures.push_back("estimated from the power limit and the time split");
+  items("energy", figures);
 }
 
 void SummaryText::write_notes() {

@@ -42,6 +42,7 @@ Report small_report() {
   summary.running = {1.5, 1.25, 2};
   summary.waiting = {0.5, 0.25, 1};
   summary.money = Money{3.6, 0.0001, 25, 1e-7};
+  summary.energy = Energy{50, 500, 12.5};
   summary.stability.sentence = "too few";
   summary.stability.offered_per_second = 40;
   report.slo.verdicts = {{"ttft_p99", 19.91, 500, true, -0.96018},
@@ -233,6 +234,11 @@ const std::string kExpected = std::string(R"(
     "output_dollars_per_million_tokens": 25.0,
     "total_dollars_per_million_tokens": 1e-07
   },
+  "energy": {
+    "energy_joules": 50.0,
+    "power_watts_mean": 500.0,
+    "joules_per_output_token": 12.5
+  },
   "inputs": [
     {
       "name": "tiny.yaml",
@@ -255,6 +261,7 @@ TEST_CASE("results.json, byte by byte") {
 TEST_CASE("results.json of a run without money, lists or scenario has nulls and empty lists, and parses") {
   const Json json = Json::parse(results_json(Report()));
   CHECK(json["money"].is_null());
+  CHECK(json["energy"].is_null());
   CHECK(json["slo"].is_array());
   CHECK(json["slo"].empty());
   CHECK(json["inputs"].is_array());

@@ -162,6 +162,21 @@ TEST_CASE("money per token is the deployment's price over what it made") {
   CHECK(*summary.money->dollars_per_million_tokens == Approx(100.0 / 367));
 }
 
+TEST_CASE("energy follows the time split, on every GPU") {
+  SummarySettings settings;
+  settings.tdp = Watts(100);
+  settings.gpus = 2;
+  const Summary summary = summary_of_four(settings);
+  REQUIRE(summary.energy);
+  // Two GPUs for 0.1 s; the shares of power stand in costmodel/energy.hpp.
+  const TimeSplit& split = summary.time_split;
+  const double waiting = split.latency + split.communication + split.host + split.idle;
+  const double share = split.compute + 0.82 * split.bandwidth + 0.30 * waiting;
+  CHECK(summary.energy->joules == Approx(2 * 100 * 0.1 * share));
+  CHECK(summary.energy->mean_watts == Approx(2 * 100 * share));
+  CHECK(*summary.energy->joules_per_output_token == Approx(2 * 100 * 0.1 * share / 7));
+}
+
 TEST_CASE("utilisation is the phase's work over the peak of its time") {
   const ModelSpec model = load_model("llama-3-8b");
   MetricsRecorder recorder(1, WorkTotals(model, 1));
