@@ -10,34 +10,35 @@
 namespace inferometer {
 namespace {
 
-/// An exact sum of any number of Int128 of at least zero.
+/// An exact sum in 192 bits.
 class WideSum {
  public:
-  void add(Int128 term) {
-    low_ += static_cast<std::uint64_t>(term);
-    high_ += term >> 64;
+  /// Precondition: 0 <= times < 2^63.
+  void add(Int128 term, Int128 times) {
+    low_ += static_cast<std::uint64_t>(term) * times;
+    high_ += (term >> 64) * times + (low_ >> 64);
+    low_ = static_cast<std::uint64_t>(low_);
   }
   [[nodiscard]] double value() const {
-    const Int128 carry = low_ >> 64;
-    return std::ldexp(static_cast<double>(high_ + carry), 64) +
-           static_cast<double>(static_cast<std::uint64_t>(low_));
+    return std::ldexp(static_cast<double>(high_), 64) + static_cast<double>(low_);
   }
 
  private:
   Int128 high_ = 0;
-  Int128 low_ = 0;
+  Int128 low_ = 0;  // below 2^64
 };
 
-/// Sum of (first - origin + i * difference)^2 over a run's terms, from the sums
-/// of 1, i and i^2.
-Int128 squares_around(const DurationDistribution::Run& run, std::int64_t origin) {
+/// Adds (first - origin + i * difference)^2 over a run's terms, from the sums of 1, i and i^2. The factors
+/// stay apart: each fits 128 bits, their products need not.
+void add_squares_around(std::int64_t origin, const DurationDistribution::Run& run, WideSum& sum) {
   const Int128 offset = run.first - origin;
   const Int128 difference = run.difference;
   const Int128 n = run.length;
   const Int128 sum_of_i = n * (n - 1) / 2;
   const Int128 sum_of_squares = n * (n - 1) * (2 * n - 1) / 6;
-  return run.count * (n * offset * offset + 2 * offset * difference * sum_of_i +
-                      difference * difference * sum_of_squares);
+  sum.add(offset * offset, run.count * n);
+  sum.add(2 * offset * difference, run.count * sum_of_i);
+  sum.add(difference * difference, run.count * sum_of_squares);
 }
 
 /// A place among sorted values: `hundredths` of the way from rank `lower` to
@@ -81,21 +82,13 @@ Int128 DurationDistribution::sum() const {
   return sum;
 }
 
-std::vector<Duration> DurationDistribution::order_statistics(std::span<const std::int64_t> ranks) const {
-  std::vector<Duration> durations;
-  for (const std::int64_t value : select_ranks(runs_, ranks)) {
-    durations.emplace_back(value);
-  }
-  return durations;
-}
-
 // Deviations are taken from the mean's whole part, which leaves no digits to
 // cancel.
 double DurationDistribution::standard_deviation_ms(std::int64_t count, Int128 sum) const {
   const auto origin = static_cast<std::int64_t>(sum / count);
   WideSum squares;
   for (const Run& run : runs_) {
-    squares.add(squares_around(run, origin));
+    add_squares_around(origin, run, squares);
   }
   const double fraction = static_cast<double>(sum % count) / static_cast<double>(count);
   const double variance = squares.value() / static_cast<double>(count) - fraction * fraction;

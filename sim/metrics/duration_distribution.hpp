@@ -13,7 +13,6 @@
 #include <deque>
 #include <limits>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/int128.hpp"
@@ -56,12 +55,8 @@ class DurationDistribution {
   /// Sum of all values in picoseconds.
   [[nodiscard]] Int128 sum() const;
 
-  /// The values at these places (0 = smallest) of the sorted multiset.
-  /// Precondition: ranks ascending, below count(). O(runs), whatever the number
-  /// of values; O(runs * log range) at worst.
-  [[nodiscard]] std::vector<Duration> order_statistics(std::span<const std::int64_t> ranks) const;
-
-  /// Nothing when there are no values. Exact up to one rounding of each result.
+  /// Nothing when there are no values. Exact up to one rounding of each result. O(runs) on average, whatever
+  /// the number of values; O(runs * log range) at worst.
   [[nodiscard]] std::optional<DurationStatistics> statistics(PercentileRule rule) const;
 
  private:

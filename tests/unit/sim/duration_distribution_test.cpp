@@ -160,6 +160,22 @@ TEST_CASE("a spread whose squares pass 2^127 is still right") {
   CHECK(distribution.statistics(PercentileRule::linear)->std_ms == Approx(1e8).epsilon(1e-12));
 }
 
+TEST_CASE("a spread is right when the squares of one run pass 2^127") {
+  // As many zeros as values 2d: standard deviation d. Two runs of 65535^2 terms each, with d = 10^18 ps: the
+  // squares of either add to 4 * 10^45.
+  constexpr std::int64_t kMany = 65'535;
+  constexpr std::int64_t kFar = 1'000'000'000'000'000'000;
+  DurationDistribution distribution;
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    distribution.add(Duration(2 * kFar), kMany);
+  }
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    distribution.add(Duration(0), kMany);
+  }
+  REQUIRE(distribution.runs().size() == 2);
+  CHECK(distribution.statistics(PercentileRule::linear)->std_ms == Approx(1e9).epsilon(1e-12));
+}
+
 TEST_CASE("order statistics of random runs are those of their sorted terms") {
   RandomStream random(20'26, "runs");
   for (int round = 0; round < 300; ++round) {
