@@ -1,6 +1,5 @@
 #include "sim/scenario/deployment.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -11,8 +10,6 @@
 
 namespace inferometer {
 namespace {
-
-constexpr std::int64_t kMaxTabulatedTokens = 65'536;
 
 const PolicyEntry& policy_of(const Scenario& scenario) {
   const PolicyEntry* policy = policy_registry().find(scenario.engine().text("policy"));
@@ -101,7 +98,8 @@ Deployment make_deployment(const Scenario& scenario) {
   Deployment deployment;
   deployment.memory = footprint_of(scenario, settings);
   const std::int64_t blocks = usable_blocks(scenario, policy, settings, deployment.memory);
-  const std::int64_t room = (blocks - policy.watermark_blocks(engine, blocks)) * settings.block_size;
+  const std::int64_t watermark = policy.watermark_blocks ? policy.watermark_blocks(engine, blocks) : 0;
+  const std::int64_t room = (blocks - watermark) * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);
 
   deployment.limits = {.max_num_seqs = settings.max_num_seqs,
@@ -112,10 +110,9 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.attention_window = scenario.model.sliding_window;
-  deployment.pricer = make_step_pricer(
-      scenario.model, scenario.gpu, scenario.tensor_parallel(),
-      cost_options_from(scenario.values.section("cost_model")),
-      {.max_tokens = std::min(step_tokens, kMaxTabulatedTokens), .max_rows = settings.max_num_seqs});
+  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(),
+                                       cost_options_from(scenario.values.section("cost_model")),
+                                       {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs});
   return deployment;
 }
 

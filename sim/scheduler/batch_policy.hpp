@@ -18,14 +18,11 @@ namespace inferometer {
 /// Called by the replica whenever it is free and something has changed: a step ended, a request arrived, a
 /// wake-up that the policy asked for came. Contract:
 /// * plan() only decides. It changes nothing but its own bookkeeping; it does not schedule events, touch
-/// blocks or
-///   write metrics, and never reads how long a request will really be.
+///   blocks or write metrics, and never reads how long a request will really be.
 /// * What it plans must fit: chunks, reservations and decodes of a plan take at most the free blocks (after
-/// its
-///   preemptions). The replica checks this and stops the run if it does not hold.
+///   its preemptions). The replica checks this and stops the run if it does not hold.
 /// * It leaves no work undone: an empty plan while sequences wait or run must name a wake_at. A sequence that
-/// can
-///   never run must be rejected.
+///   can never run must be rejected.
 /// * It costs O(what changes): counts and the heads and tails of lists, not a walk over the running set.
 class BatchPolicy {
  public:
@@ -58,9 +55,9 @@ struct PolicyEntry {
   std::function<std::int64_t(const Values& engine, std::int64_t max_model_len)> step_tokens;
   /// KV blocks that the modelled engine keeps for itself.
   std::int64_t withheld_blocks = 0;
-  /// Blocks that admission leaves free, of a pool of so many usable ones: a sequence of max_model_len must
-  /// fit beside them.
-  std::function<std::int64_t(const Values& engine, std::int64_t total_blocks)> watermark_blocks;
+  /// Blocks that admission always leaves free, of a pool of so many usable ones: a sequence of max_model_len
+  /// must fit beside them. Absent: none.
+  std::function<std::int64_t(const Values& engine, std::int64_t total_blocks)> watermark_blocks{};
   std::function<std::unique_ptr<BatchPolicy>(const Values& engine, const EngineLimits& limits)> make;
 };
 

@@ -6,6 +6,7 @@
 
 #include "sim/scheduler/builtin.hpp"
 #include "sim/scheduler/tail_preemption.hpp"
+#include "sim/scheduler/watermark.hpp"
 
 namespace inferometer {
 namespace {
@@ -101,11 +102,7 @@ std::vector<Key> keys() {
           "Blocks that must be free to admit a prompt: for all of it (vLLM since March 2026) or its first "
           "chunk (before)")
       .by_default("full_isl");
-  table
-      .add("watermark", ValueType::number,
-           "Share of all blocks that admission leaves free while something runs")
-      .by_default("0")
-      .range("0", "0.5");
+  add_watermark_key(table, "0", "Share of all blocks that admission leaves free while something runs");
   return table.keys();
 }
 
@@ -134,16 +131,14 @@ PolicyEntry chunked_prefill_policy() {
       .keys = keys(),
       .step_tokens = step_tokens,
       .withheld_blocks = 1,  // the null block of vLLM's pool
-      .watermark_blocks = [](const Values&, std::int64_t) { return std::int64_t{0}; },
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
-        return std::make_unique<ChunkedPrefill>(Parameters{
-            .max_num_seqs = limits.max_num_seqs,
-            .budget = engine.count("max_num_batched_tokens"),
-            .long_prefill_threshold = engine.count("long_prefill_token_threshold"),
-            .full_sequence_gate = engine.text("admission") == "full_isl",
-            .chunked = engine.flag("enable_chunked_prefill"),
-            .watermark_blocks = static_cast<std::int64_t>(engine.number("watermark") *
-                                                          static_cast<double>(limits.total_blocks))});
+        return std::make_unique<ChunkedPrefill>(
+            Parameters{.max_num_seqs = limits.max_num_seqs,
+                       .budget = engine.count("max_num_batched_tokens"),
+                       .long_prefill_threshold = engine.count("long_prefill_token_threshold"),
+                       .full_sequence_gate = engine.text("admission") == "full_isl",
+                       .chunked = engine.flag("enable_chunked_prefill"),
+                       .watermark_blocks = watermark_blocks(engine, limits.total_blocks)});
       },
   };
 }

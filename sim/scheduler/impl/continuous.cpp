@@ -7,6 +7,7 @@
 
 #include "sim/scheduler/builtin.hpp"
 #include "sim/scheduler/tail_preemption.hpp"
+#include "sim/scheduler/watermark.hpp"
 
 namespace inferometer {
 namespace {
@@ -77,18 +78,12 @@ std::int64_t step_tokens(const Values& engine, std::int64_t max_model_len) {
   return budget;
 }
 
-std::int64_t watermark_blocks(const Values& engine, std::int64_t total_blocks) {
-  return static_cast<std::int64_t>(engine.number("watermark") * static_cast<double>(total_blocks));
-}
-
 std::vector<Key> keys() {
   Table table("engine", "");
   table.add("max_num_batched_tokens", ValueType::count, "Prompt tokens of one prefill step")
       .optional("the larger of max_model_len and 2048, as vLLM sets it")
       .range("1", "16777216");
-  table.add("watermark", ValueType::number, "Share of all blocks that admission leaves free")
-      .by_default("0.01")
-      .range("0", "0.5");
+  add_watermark_key(table, "0.01", "Share of all blocks that admission leaves free");
   return table.keys();
 }
 
@@ -100,7 +95,6 @@ PolicyEntry continuous_policy() {
       .summary = "vLLM V0: prompts first and whole, decodes wait meanwhile; preempts by recomputing",
       .keys = keys(),
       .step_tokens = step_tokens,
-      .withheld_blocks = 0,
       .watermark_blocks = watermark_blocks,
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Continuous>(

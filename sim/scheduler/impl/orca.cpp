@@ -50,8 +50,6 @@ PolicyEntry orca_policy() {
       .summary = "Orca: joins and leaves at every step, KV reserved for the longest possible output",
       .keys = keys(),
       .step_tokens = reserving_step_tokens,
-      .withheld_blocks = 0,
-      .watermark_blocks = [](const Values&, std::int64_t) { return std::int64_t{0}; },
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Orca>(limits.max_num_seqs, reservation_from(engine, limits));
       },

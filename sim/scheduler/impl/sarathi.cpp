@@ -7,6 +7,7 @@
 
 #include "sim/scheduler/builtin.hpp"
 #include "sim/scheduler/tail_preemption.hpp"
+#include "sim/scheduler/watermark.hpp"
 
 namespace inferometer {
 namespace {
@@ -103,18 +104,12 @@ std::int64_t step_tokens(const Values& engine, std::int64_t max_model_len) {
   return chunk_size;
 }
 
-std::int64_t watermark_blocks(const Values& engine, std::int64_t total_blocks) {
-  return static_cast<std::int64_t>(engine.number("watermark") * static_cast<double>(total_blocks));
-}
-
 std::vector<Key> keys() {
   Table table("engine", "");
   table.add("chunk_size", ValueType::count, "Token budget of one step, decodes included")
       .by_default("512")
       .range("1", "1048576");
-  table.add("watermark", ValueType::number, "Share of all blocks that admission leaves free")
-      .by_default("0.01")
-      .range("0", "0.5");
+  add_watermark_key(table, "0.01", "Share of all blocks that admission leaves free");
   return table.keys();
 }
 
@@ -126,7 +121,6 @@ PolicyEntry sarathi_policy() {
       .summary = "Sarathi-Serve: all decodes in every step, prefill in what is left of a fixed chunk",
       .keys = keys(),
       .step_tokens = step_tokens,
-      .withheld_blocks = 0,
       .watermark_blocks = watermark_blocks,
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Sarathi>(

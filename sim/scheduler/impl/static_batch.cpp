@@ -100,8 +100,6 @@ PolicyEntry static_policy() {
           "FasterTransformer, Triton: a batch runs until its last sequence is done, then the next starts",
       .keys = keys(),
       .step_tokens = reserving_step_tokens,
-      .withheld_blocks = 0,
-      .watermark_blocks = [](const Values&, std::int64_t) { return std::int64_t{0}; },
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<StaticBatch>(Parameters{.max_num_seqs = limits.max_num_seqs,
                                                         .reservation = reservation_from(engine, limits),

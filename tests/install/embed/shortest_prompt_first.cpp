@@ -45,8 +45,6 @@ inferometer::PolicyEntry shortest_prompt_first_policy() {
       .summary = "one whole prompt a step, the shortest that waits",
       .keys = {},
       .step_tokens = [](const Values&, std::int64_t max_model_len) { return max_model_len; },
-      .withheld_blocks = 0,
-      .watermark_blocks = [](const Values&, std::int64_t) { return std::int64_t{0}; },
       .make = [](const Values&, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ShortestPromptFirst>(limits.max_num_seqs);
       },
