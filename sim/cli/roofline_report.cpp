@@ -17,8 +17,15 @@ std::string figure(double value) {
   if (value == 0) {
     return "0";
   }
-  const int digits_before_point = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
-  return fmt::format("{:.{}f}", value, std::max(0, 3 - digits_before_point));
+  int decimals = 2;
+  double leading = std::abs(value);
+  for (; leading >= 10 && decimals > 0; leading /= 10) {
+    --decimals;
+  }
+  for (; leading < 1; leading *= 10) {
+    ++decimals;
+  }
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string gigaflops(Flops flops) {
