@@ -39,24 +39,24 @@ std::string_view to_string(CostLevel level) {
 // to 1.5 ms a step and about 5 us a sequence (as of 2026-11; no measurement stands behind them, so a user who
 // has one should say it).
 Table cost_model_table() {
-  Table table("cost_model", "How the time of an engine step is found.");
+  Table table("cost_model", "How the time of an engine step is found");
   table
       .add_choice(
           "level", {"datasheet", "roofline"},
           "datasheet: the larger of the compute and memory roofs; roofline: with fitted efficiencies and "
-          "kernel start-up.")
+          "kernel start-up")
       .by_default("roofline");
-  table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step.")
+  table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step")
       .by_default("500 us")
       .range("0 s", "1 s");
-  table.add("host_per_sequence", ValueType::duration, "More host time for each sequence of the step.")
+  table.add("host_per_sequence", ValueType::duration, "More host time for each sequence of the step")
       .by_default("5 us")
       .range("0 s", "100 ms");
   table
       .add("host_overlap", ValueType::flag,
            "true: the host prepares the next step meanwhile, and a step takes the longer of the two; false: "
            "the GPU "
-           "waits for the host.")
+           "waits for the host")
       .by_default("false");
   table
       .add("cuda_graphs", ValueType::flag,
@@ -64,13 +64,13 @@ Table cost_model_table() {
            "8..248 by "
            "8, 256..512 by 16, at most twice max_num_seqs); false: for the batch itself (gaps between "
            "kernels launched one by one are then to "
-           "be put into host_fixed).")
+           "be put into host_fixed)")
       .by_default("true");
-  add_share(table, "gemm_compute_efficiency", "Share of the compute peak that matrix products reach.");
-  add_share(table, "gemm_bandwidth_efficiency", "Share of the memory bandwidth that matrix products reach.");
-  add_share(table, "attention_compute_efficiency", "Share of the compute peak that attention reaches.");
-  add_share(table, "attention_bandwidth_efficiency", "Share of the memory bandwidth that attention reaches.");
-  add_share(table, "link_efficiency", "Share of the link bandwidth that collectives reach.");
+  add_share(table, "gemm_compute_efficiency", "Share of the compute peak that matrix products reach");
+  add_share(table, "gemm_bandwidth_efficiency", "Share of the memory bandwidth that matrix products reach");
+  add_share(table, "attention_compute_efficiency", "Share of the compute peak that attention reaches");
+  add_share(table, "attention_bandwidth_efficiency", "Share of the memory bandwidth that attention reaches");
+  add_share(table, "link_efficiency", "Share of the link bandwidth that collectives reach");
   return table;
 }
 

@@ -18,36 +18,36 @@ namespace fs = std::filesystem;
 
 /// `zero` is nothing of the figure, in its unit: no figure may be zero or negative.
 Table figure_table(ValueType type, const char* zero) {
-  Table table("figure", "One figure and where it comes from.");
-  table.add("value", type, "The figure, with its unit.").required().above(zero);
-  table.add("source", ValueType::text, "Document or measurement it was read from.").required();
-  table.add("date", ValueType::text, "When it was read: YYYY-MM or YYYY-MM-DD.").required();
+  Table table("figure", "One figure and where it comes from");
+  table.add("value", type, "The figure, with its unit").required().above(zero);
+  table.add("source", ValueType::text, "Document or measurement it was read from").required();
+  table.add("date", ValueType::text, "When it was read: YYYY-MM or YYYY-MM-DD").required();
   return table;
 }
 
 Table gpu_table() {
-  Table table("gpu", "Datasheet figures of one GPU.");
-  table.add("title", ValueType::text, "Full product name.").required();
+  Table table("gpu", "Datasheet figures of one GPU");
+  table.add("title", ValueType::text, "Full product name").required();
   const auto figure = [&table](const char* key, ValueType type, const char* zero,
                                const char* sentence) -> Key& {
     return table.add_section(key, figure_table(type, zero), sentence);
   };
-  figure("bf16_peak", ValueType::compute_rate, "0 TFLOPS", "Dense bf16 tensor peak.").required();
-  figure("fp8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense fp8 tensor peak.")
+  figure("bf16_peak", ValueType::compute_rate, "0 TFLOPS", "Dense bf16 tensor peak").required();
+  figure("fp8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense fp8 tensor peak")
       .optional("the GPU has no fp8 unit");
-  figure("int8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense int8 tensor peak.")
+  figure("int8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense int8 tensor peak")
       .optional("the GPU has no int8 unit");
-  figure("hbm_capacity", ValueType::bytes, "0 GB", "Nominal memory.").required();
-  figure("hbm_usable", ValueType::bytes, "0 GB", "Memory that a process sees.").required();
-  figure("hbm_bandwidth", ValueType::bandwidth, "0 GB/s", "Peak memory bandwidth.").required();
-  figure("l2_cache", ValueType::bytes, "0 GB", "Last-level cache.").required();
-  figure("nvlink_per_direction", ValueType::bandwidth, "0 GB/s", "NVLink to all peers together, one way.")
+  figure("hbm_capacity", ValueType::bytes, "0 GB", "Nominal memory").required();
+  figure("hbm_usable", ValueType::bytes, "0 GB", "Memory that a process sees").required();
+  figure("hbm_bandwidth", ValueType::bandwidth, "0 GB/s", "Peak memory bandwidth").required();
+  figure("l2_cache", ValueType::bytes, "0 GB", "Last-level cache").required();
+  figure("nvlink_per_direction", ValueType::bandwidth, "0 GB/s", "NVLink to all peers together, one way")
       .optional("the GPU has no NVLink");
-  figure("pcie_per_direction", ValueType::bandwidth, "0 GB/s", "PCI Express, one way.").required();
-  figure("tdp", ValueType::power, "0 W", "Board power limit.").required();
-  figure("sm_count", ValueType::count, "0", "Streaming multiprocessors (compute units on AMD).").required();
-  figure("boost_clock", ValueType::frequency, "0 MHz", "Highest clock.").required();
-  figure("price", ValueType::price_rate, "0 $/h", "Default rental price of one GPU.").required();
+  figure("pcie_per_direction", ValueType::bandwidth, "0 GB/s", "PCI Express, one way").required();
+  figure("tdp", ValueType::power, "0 W", "Board power limit").required();
+  figure("sm_count", ValueType::count, "0", "Streaming multiprocessors (compute units on AMD)").required();
+  figure("boost_clock", ValueType::frequency, "0 MHz", "Highest clock").required();
+  figure("price", ValueType::price_rate, "0 $/h", "Default rental price of one GPU").required();
   return table;
 }
 

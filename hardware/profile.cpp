@@ -16,15 +16,15 @@ constexpr const char* kGenericName = "generic";
 
 Table sourced_table(const std::string& name, const std::string& summary) {
   Table table(name, summary);
-  table.add("source", ValueType::text, "Where the figures come from.").required();
-  table.add("date", ValueType::text, "When they were read, as YYYY-MM-DD.").required();
-  table.add("assumed", ValueType::flag, "Borrowed from a related GPU instead of measured on this one.")
+  table.add("source", ValueType::text, "Where the figures come from").required();
+  table.add("date", ValueType::text, "When they were read, as YYYY-MM-DD").required();
+  table.add("assumed", ValueType::flag, "Borrowed from a related GPU instead of measured on this one")
       .by_default("false");
   return table;
 }
 
 void add_start_up(Table& table) {
-  table.add("start_up", ValueType::duration, "Time of a kernel with next to no work.")
+  table.add("start_up", ValueType::duration, "Time of a kernel with next to no work")
       .required()
       .range("0 s", "1 ms");
 }
@@ -36,39 +36,39 @@ void add_share(Table& table, const std::string& name, const std::string& sentenc
 Table kernel_table(const std::string& name, const std::string& summary) {
   Table table = sourced_table(name, summary);
   add_start_up(table);
-  add_share(table, "compute_efficiency", "Achieved share of the datasheet's compute peak.");
-  add_share(table, "bandwidth_efficiency", "Achieved share of the datasheet's memory bandwidth.");
+  add_share(table, "compute_efficiency", "Achieved share of the datasheet's compute peak");
+  add_share(table, "bandwidth_efficiency", "Achieved share of the datasheet's memory bandwidth");
   return table;
 }
 
 Table all_reduce_table() {
-  Table table = sourced_table("all_reduce", "Collectives among the GPUs of one node.");
+  Table table = sourced_table("all_reduce", "Collectives among the GPUs of one node");
   for (const char* gpus : {"2", "4", "8"}) {
-    Table group(std::string("among_") + gpus, std::string("Among ") + gpus + " GPUs.");
+    Table group(std::string("among_") + gpus, std::string("Among ") + gpus + " GPUs");
     add_start_up(group);
-    add_share(group, "link_efficiency", "Achieved share of one GPU's link bandwidth to all its peers.");
+    add_share(group, "link_efficiency", "Achieved share of one GPU's link bandwidth to all its peers");
     table.add_section(group.name(), group, group.summary());
   }
   return table;
 }
 
 Table profile_table() {
-  Table table("profile", "How near a GPU's kernels come to its datasheet.");
-  table.add("gpu", ValueType::text, "Whose kernels these are.").required();
-  table.add_section("gemm", kernel_table("gemm", "Matrix products."), "Matrix products.");
-  Table decode = kernel_table("decode_attention", "Attention of one new token a sequence.");
-  decode.add("start_up_per_sequence_head", ValueType::duration, "More start-up, for each sequence x KV head.")
+  Table table("profile", "How near a GPU's kernels come to its datasheet");
+  table.add("gpu", ValueType::text, "Whose kernels these are").required();
+  table.add_section("gemm", kernel_table("gemm", "Matrix products"), "Matrix products");
+  Table decode = kernel_table("decode_attention", "Attention of one new token a sequence");
+  decode.add("start_up_per_sequence_head", ValueType::duration, "More start-up, for each sequence x KV head")
       .required()
       .range("0 s", "1 us");
   table.add_section("decode_attention", decode, decode.summary());
-  Table prefill = kernel_table("prefill_attention", "Attention of prompt chunks.");
-  prefill.add("overhang_tokens", ValueType::count, "T0 of time = start_up + FLOPs of s (s + T0) / 2 pairs.")
+  Table prefill = kernel_table("prefill_attention", "Attention of prompt chunks");
+  prefill.add("overhang_tokens", ValueType::count, "T0 of time = start_up + FLOPs of s (s + T0) / 2 pairs")
       .required()
       .range("1", "100000");
   table.add_section("prefill_attention", prefill, prefill.summary());
-  Table elementwise = sourced_table("elementwise", "Norms, rotary embedding, activation, gather, sampling.");
+  Table elementwise = sourced_table("elementwise", "Norms, rotary embedding, activation, gather, sampling");
   add_start_up(elementwise);
-  add_share(elementwise, "bandwidth_efficiency", "Achieved share of the datasheet's memory bandwidth.");
+  add_share(elementwise, "bandwidth_efficiency", "Achieved share of the datasheet's memory bandwidth");
   table.add_section("elementwise", elementwise, elementwise.summary());
   Table all_reduce = all_reduce_table();
   table.add_section("all_reduce", all_reduce, all_reduce.summary());

@@ -61,39 +61,39 @@ std::shared_ptr<const LengthDistribution> make_quantiles(const Values& section, 
 }  // namespace
 
 Table length_table(const std::string& name) {
-  Table table(name, "How many tokens " + name + "s have.");
+  Table table(name, "How many tokens " + name + "s have");
   table
       .add_choice("distribution", {"fixed", "uniform", "log_normal", "zipf", "quantiles"},
-                  "Shape of the distribution of lengths.")
+                  "Shape of the distribution of lengths")
       .required();
-  table.add_variant("distribution", "fixed", {bound("tokens", "Every length.").required()});
+  table.add_variant("distribution", "fixed", {bound("tokens", "Every length").required()});
   table.add_variant("distribution", "uniform",
-                    {bound("min", "Shortest length, in tokens.").required(),
-                     bound("max", "Longest length, in tokens; all between are as likely.").required()});
+                    {bound("min", "Shortest length, in tokens").required(),
+                     bound("max", "Longest length, in tokens; all between are as likely").required()});
   table.add_variant(
       "distribution", "log_normal",
-      {Key("median", ValueType::number, "Median length in tokens, before cutting at min and max.")
+      {Key("median", ValueType::number, "Median length in tokens, before cutting at min and max")
            .range("1", kLongestText)
            .optional("mean must be given"),
-       Key("mean", ValueType::number, "Mean length in tokens, before cutting at min and max.")
+       Key("mean", ValueType::number, "Mean length in tokens, before cutting at min and max")
            .range("1", kLongestText)
            .optional("median must be given"),
-       Key("sigma", ValueType::number, "Standard deviation of the length's natural logarithm.")
+       Key("sigma", ValueType::number, "Standard deviation of the length's natural logarithm")
            .required()
            .range("0.01", "5"),
-       bound("min", "Shorter lengths are left out.").by_default("1"),
-       bound("max", "Longer lengths are left out.").by_default(kLongestText)});
+       bound("min", "Shorter lengths are left out").by_default("1"),
+       bound("max", "Longer lengths are left out").by_default(kLongestText)});
   table.add_variant(
       "distribution", "zipf",
-      {bound("min", "Shortest length, in tokens.").required(),
-       bound("max", "Longest length, in tokens.").required(),
-       Key("exponent", ValueType::number, "A length L is as likely as L to the power of -exponent.")
+      {bound("min", "Shortest length, in tokens").required(),
+       bound("max", "Longest length, in tokens").required(),
+       Key("exponent", ValueType::number, "A length L is as likely as L to the power of -exponent")
            .required()
            .range("0", "10")});
-  Key probabilities("probabilities", ValueType::number, "Shares of lengths, rising from 0 to 1.");
+  Key probabilities("probabilities", ValueType::number, "Shares of lengths, rising from 0 to 1");
   probabilities.is_list = true;
   Key lengths("lengths", ValueType::number,
-              "Tokens that such a share of lengths does not exceed; straight lines between.");
+              "Tokens that such a share of lengths does not exceed; straight lines between");
   lengths.is_list = true;
   table.add_variant("distribution", "quantiles",
                     {probabilities.required().range("0", "1"), lengths.required().range("1", kLongestText)});

@@ -18,29 +18,29 @@ constexpr const char* kFolder = "workloads/presets";
 constexpr const char* kSuffix = ".yaml";
 
 Table preset_table() {
-  Table fit("fit", "How far the fit is from the trace.");
+  Table fit("fit", "How far the fit is from the trace");
   for (const char* lengths : {"prompt", "output"}) {
     const std::string name = lengths;
-    fit.add(name + "_distance", ValueType::number, "Largest distance of the distribution functions.")
+    fit.add(name + "_distance", ValueType::number, "Largest distance of the distribution functions")
         .required()
         .range("0", "1");
-    fit.add(name + "_mean_error", ValueType::number, "Relative error of the mean.").required();
+    fit.add(name + "_mean_error", ValueType::number, "Relative error of the mean").required();
   }
-  Table table("preset", "Traffic fitted from a trace.");
-  table.add("summary", ValueType::text, "One line.").required();
-  table.add("source", ValueType::text, "Where the trace is from.").required();
-  table.add("licence", ValueType::text, "Of the trace.").required();
-  table.add("date", ValueType::text, "When the traffic was recorded or published.").required();
-  table.add("rows", ValueType::count, "Requests in the trace.").required().range("1");
-  table.add_section("fit", std::move(fit), "How far the fit is from the trace.").required();
-  table.add("burstiness", ValueType::number, "Shape of gamma gaps.").required().above("0");
-  table.add("length_correlation", ValueType::number, "Spearman's, of prompt and output.")
+  Table table("preset", "Traffic fitted from a trace");
+  table.add("summary", ValueType::text, "One line").required();
+  table.add("source", ValueType::text, "Where the trace is from").required();
+  table.add("licence", ValueType::text, "Of the trace").required();
+  table.add("date", ValueType::text, "When the traffic was recorded or published").required();
+  table.add("rows", ValueType::count, "Requests in the trace").required().range("1");
+  table.add_section("fit", std::move(fit), "How far the fit is from the trace").required();
+  table.add("burstiness", ValueType::number, "Shape of gamma gaps").required().above("0");
+  table.add("length_correlation", ValueType::number, "Spearman's, of prompt and output")
       .required()
       .range("-1", "1");
-  table.add_list("probabilities", ValueType::number, "Of the quantiles below.").required().range("0", "1");
+  table.add_list("probabilities", ValueType::number, "Of the quantiles below").required().range("0", "1");
   const std::string longest = std::to_string(kLongestLength);
-  table.add_list("prompt", ValueType::number, "Quantiles of prompt tokens.").required().range("1", longest);
-  table.add_list("output", ValueType::number, "Quantiles of output tokens.").required().range("1", longest);
+  table.add_list("prompt", ValueType::number, "Quantiles of prompt tokens").required().range("1", longest);
+  table.add_list("output", ValueType::number, "Quantiles of output tokens").required().range("1", longest);
   return table;
 }
 

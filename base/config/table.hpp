@@ -38,7 +38,7 @@ class Key {
  public:
   std::string name;
   ValueType type;
-  std::string doc;       ///< one sentence
+  std::string doc;       ///< one sentence, without its full stop
   bool is_list = false;  ///< a sequence of values of `type` (one bare value is also taken)
   bool is_required = false;
   std::optional<std::string> default_text;  ///< as a user would write it; parsed by the same code

@@ -94,7 +94,7 @@ Table slo_table() {
     for (const StatisticName& statistic : kStatistics) {
       table
           .add(key_of(metric.metric, statistic.statistic), ValueType::duration,
-               "Limit of the " + std::string(statistic.title) + std::string(metric.title) + ".")
+               "Limit of the " + std::string(statistic.title) + std::string(metric.title))
           .optional("no such limit");
     }
   }
@@ -103,12 +103,11 @@ Table slo_table() {
       const std::string name(metric.name);
       table
           .add(name, ValueType::duration,
-               "What each request must keep to count as goodput: " + std::string(metric.title) + ".")
+               "What each request must keep to count as goodput: " + std::string(metric.title))
           .optional("the limit of the highest percentile given for " + name);
     }
   }
-  table
-      .add("goodput_min", ValueType::number, "Least share of requests that must keep all per-request limits.")
+  table.add("goodput_min", ValueType::number, "Least share of requests that must keep all per-request limits")
       .optional("no such limit")
       .range("", "1")
       .above("0");
