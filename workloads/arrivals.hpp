@@ -26,10 +26,9 @@ class ArrivalProcess {
 /// seconds >= 0. Throws ConfigError past the end of simulated time.
 TimePoint arrival_at(double seconds);
 
-/// Independent gaps of mean 1 / rate that follow a gamma distribution of the given shape, as `vllm bench
-/// serve
-/// --burstiness`: 1 = Poisson, below 1 = bursty, above 1 = regular; the gaps' coefficient of variation is
-/// 1 / sqrt(burstiness). The first request comes after the first gap.
+/// Independent gaps of mean 1 / rate that follow a gamma distribution of the given shape, as
+/// `vllm bench serve --burstiness`: 1 = Poisson, below 1 = bursty, above 1 = regular; the gaps' coefficient
+/// of variation is 1 / sqrt(burstiness). The first request comes after the first gap.
 struct GammaArrivals {
   PerSecond rate;           ///< > 0
   double burstiness = 1.0;  ///< > 0

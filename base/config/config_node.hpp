@@ -54,9 +54,8 @@ ConfigNode read_yaml_text(std::string_view text, const std::string& name, const 
 void overlay(ConfigNode& base, const ConfigNode& over);
 
 /// What `path.to.key=value` (value in YAML flow syntax) lays over `root`: maps down to the value. Every
-/// position is
-/// "--set path.to.key=value". Throws ConfigError there: no "=", bad YAML, a path through something that is no
-/// map.
+/// position is "--set path.to.key=value". Throws ConfigError there: no "=", bad YAML, a path through
+/// something that is no map.
 ConfigNode override_node(const ConfigNode& root, const std::string& assignment);
 
 /// Lays that over `root`. Creates missing maps on the way.

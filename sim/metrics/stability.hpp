@@ -28,9 +28,8 @@ struct StabilityReport {
 /// does not get rid of. The run is unstable when
 ///   - that share is over 5 %, and
 ///   - more requests wait at the last arrival than chance explains: over 4 * sqrt(A * max(1, c^2)), where A
-///   is the
-///     number of arrivals in the second half and c^2 the squared coefficient of variation of the gaps between
-///     arrivals (1 for Poisson): four standard deviations of the number that arrive.
+///     is the number of arrivals in the second half and c^2 the squared coefficient of variation of the gaps
+///     between arrivals (1 for Poisson): four standard deviations of the number that arrive.
 /// It is unstable too when so many wait and more than 105 % of the estimated capacity is offered, a margin of
 /// some three standard deviations of the estimate: then the second half of the trace was only the calmer one.
 /// Otherwise it is stable, unless the share is over 5 % and makes more than that many requests: then it was

@@ -22,7 +22,7 @@ struct StepRecord {
   std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run
   std::int64_t emitted = 0;         ///< tokens emitted at the end: decodes plus finished prefills
   std::int64_t running = 0;         ///< sequences running during the step
-  std::int64_t waiting = 0;         ///< sequences waiting during the step
+  std::int64_t waiting = 0;         ///< sequences waiting at its end, those that arrived meanwhile included
   std::int64_t preempted = 0;       ///< sequences preempted at its start
   BlockCount held_blocks{};         ///< during the step
   /// Gaps between a token emitted at the end and the same sequence's previous one; first tokens have none.
