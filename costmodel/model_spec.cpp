@@ -20,6 +20,26 @@ bool looks_like_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".json") || text == "." || text == "..";
 }
 
+/// "meta-llama/Llama-3.1-8B-Instruct": one '/', an owner before it, and no ending of a file.
+bool looks_like_hub_name(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  return slash != std::string::npos && slash > 0 && text[0] != '.' && slash == text.rfind('/') &&
+         slash + 1 < text.size() && !text.ends_with(".json");
+}
+
+/// `; did you mean the built-in "llama-3.1-8b"?`: the longest built-in name inside a name of the hub.
+std::string builtin_inside(std::string text, const std::vector<std::string>& known) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::string longest;
+  for (const std::string& name : known) {
+    if (name.size() > longest.size() && text.find(name) != std::string::npos) {
+      longest = name;
+    }
+  }
+  return longest.empty() ? "" : "; did you mean the built-in \"" + longest + "\"?";
+}
+
 std::string config_path(const std::string& file_or_directory) {
   std::error_code unreadable;
   if (!fs::is_directory(file_or_directory, unreadable)) {
@@ -83,6 +103,12 @@ ModelSpec load_model(const std::string& name_or_path) {
                                         did_you_mean(name_or_path, known) +
                                         " (built in: " + join_alternatives(known) +
                                         "; or a path to a config.json or to its directory)");
+    }
+    if (looks_like_hub_name(name_or_path) && !fs::exists(name_or_path, unreadable)) {
+      throw ConfigError(Position{name_or_path},
+                        "no such file, and nothing is fetched from Hugging Face by name" +
+                            builtin_inside(name_or_path, known) +
+                            " (else give the path to the model's config.json)");
     }
     path = config_path(name_or_path);
   }

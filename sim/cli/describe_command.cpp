@@ -17,6 +17,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/presets.hpp"
+#include "workloads/trace_reader.hpp"
 
 namespace inferometer {
 namespace {
@@ -59,6 +60,16 @@ std::string describe_policies() {
   return align_columns(rows, 2) + "\nTheir parameters: inferometer describe engine\n";
 }
 
+std::string describe_trace_formats() {
+  std::vector<std::vector<std::string>> rows{{"trace format", "how a file of it begins"}};
+  for (const TraceFormatSummary& format : trace_format_summaries()) {
+    rows.push_back({format.name, format.looks_like});
+  }
+  return "\n" + align_columns(rows, 2) +
+         "\nGive the file as `trace:`; its format is found from its first lines, and .gz is read as it is.\n"
+         "A file of lengths alone needs a `rate:` beside it. Other columns are passed over.\n";
+}
+
 std::string overview(const Table& scenario) {
   std::string text = describe(scenario);
   return text +
@@ -81,7 +92,7 @@ std::string describe_section(const std::string& name) {
     return describe_policies();
   }
   if (name == "workloads") {
-    return describe_presets();
+    return describe_presets() + describe_trace_formats();
   }
   std::vector<std::string> known{"models", "gpus", "policies", "workloads"};
   for (const Key& key : scenario.keys()) {

@@ -47,7 +47,15 @@ std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
 void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
                      std::vector<std::string>& notes) {
   const auto* trace = dynamic_cast<const TraceWorkload*>(&simulation.workload());
-  if (trace == nullptr || trace->skipped_lines() == 0) {
+  if (trace == nullptr) {
+    return;
+  }
+  if (trace->hash_block_tokens() > 0) {
+    notes.emplace_back(
+        "the trace marks prompts that share a prefix; no prefix cache is modelled, every prompt is computed "
+        "in full (how much is shared: inferometer workload inspect)");
+  }
+  if (trace->skipped_lines() == 0) {
     return;
   }
   std::string first = trace->skipped_messages().front();

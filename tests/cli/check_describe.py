@@ -56,6 +56,12 @@ class Describe(unittest.TestCase):
             listed = [line.split()[0] for line in describe(section).stdout.splitlines() if line.strip()]
             self.assertEqual([name for name in names if name not in listed], [], section)
 
+    def test_the_trace_formats_are_listed(self):
+        listed = describe("workloads").stdout
+        for name in ("inferometer", "azure", "burstgpt", "mooncake", "qwen_bailian", "vidur", "lengths"):
+            self.assertRegex(listed, rf"(?m)^{name} ", name)
+        self.assertIn("arrival_s,prompt_tokens,output_tokens", listed)
+
     def test_a_described_policy_is_one_that_can_be_run(self):
         policies = [line.split()[0] for line in describe("policies").stdout.splitlines()[1:] if line[:1].isalpha()]
         for policy in policies[: policies.index("sarathi") + 1]:

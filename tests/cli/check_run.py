@@ -151,6 +151,15 @@ class Options(RunCase):
         self.assertNotIn("preset", results["resolved_scenario"]["workload"])
         self.assertTrue(any(each["name"].endswith("sample_trace.csv") for each in results["inputs"]))
 
+    def test_shared_prefixes_of_a_trace_are_said_not_to_be_cached(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "prefixes.jsonl"
+            row = '{"timestamp": 0, "input_length": 600, "output_length": 3, "hash_ids": [0, 1]}\n'
+            trace.write_text(row + row)
+            scenario = pathlib.Path(folder) / "prefixes.yaml"
+            scenario.write_text("model: llama-3-8b\nhardware: {gpu: h100-sxm}\nworkload: {trace: prefixes.jsonl}\n")
+            self.assertIn("no prefix cache is modelled", " ".join(run("run", str(scenario)).stdout.split()))
+
     def test_a_path_on_the_command_line_starts_where_the_program_does(self):
         done = run(
             *("run", QUICKSTART, "--quiet", "--out", str(self.out), "--set", "workload.trace=data/sample_trace.csv"),

@@ -15,12 +15,29 @@ constexpr std::array<std::string_view, 8> kPromptNames{"prompt_tokens", "input_t
 constexpr std::array<std::string_view, 8> kOutputNames{
     "output_tokens", "completion_tokens", "output_len",      "completion_len",
     "output_length", "generated_tokens",  "GeneratedTokens", "num_decode_tokens"};
-constexpr std::array<std::string_view, 7> kTimeNames{"TIMESTAMP", "arrival_s", "arrived_at",  "arrival",
-                                                     "time",      "time_s",    "arrival_time"};
+/// Whether a column of that name says when a request came: a file with such times, in a unit or under a name
+/// that no format has, must not be taken for one without.
+bool names_arrival(std::string_view column) {
+  std::string name;
+  for (const char c : column) {
+    name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  const bool clock = name == "ts" || name.starts_with("ts_") || name == "t" || name.ends_with("_at");
+  const bool time = name == "time" || name.starts_with("time_s") || name.starts_with("time_m") ||
+                    name.ends_with("start_time") || name.ends_with("request_time");
+  const bool date = name.find("date") == 0 || name.find("timestamp") != std::string::npos;
+  return clock || time || date || name.find("arriv") != std::string::npos;
+}
 
 bool has_times(const TraceSample& sample) {
-  for (const std::string_view name : kTimeNames) {
-    if (second_line_field(sample, name).find_first_of("0123456789") != std::string::npos) {
+  CsvFields header;
+  LineError ignored;
+  if (!header.split(sample.first, ignored)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (names_arrival(header[i]) &&
+        second_line_field(sample, header[i]).find_first_of("0123456789") != std::string::npos) {
       return true;
     }
   }

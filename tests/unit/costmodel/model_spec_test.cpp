@@ -128,6 +128,11 @@ TEST_CASE("a model that is not there is named with the nearest one") {
   check_says(complaint("lama-3-8b"),
              {"unknown model \"lama-3-8b\"", "did you mean \"llama-3-8b\"?", "qwen3-32b"});
   check_says(complaint("no/such/folder"), {"no/such/folder", "no such file"});
+  check_says(complaint("meta-llama/Llama-3.1-8B-Instruct"),
+             {"nothing is fetched from Hugging Face", "did you mean the built-in \"llama-3.1-8b\"?"});
+  check_says(complaint("mistralai/Mistral-7B-v0.1"), {"the built-in \"mistral-7b-v0.1\"?"});
+  check_says(complaint("acme/unheard-of"), {"by name (else give the path to the model's config.json)"});
+  check_says(complaint("./Llama-3.1-8B"), {"no such file"});
   check_says(complaint(std::filesystem::temp_directory_path().string()),
              {"the directory has no config.json"});
   check_says(complaint("/dev/null"), {"not a regular file"});

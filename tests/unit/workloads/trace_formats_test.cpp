@@ -162,6 +162,23 @@ TEST_CASE("length pairs get Poisson arrivals", "[trace]") {
   CHECK(arrivals_ps(requests) != arrivals_ps(requests_of(text, options)));
 }
 
+TEST_CASE("times under a name that no format has are not passed over", "[trace]") {
+  TraceOptions options;
+  options.rate = PerSecond(1);
+  for (const char* column : {"arrival_ms", "Timestamp", "request_timestamp_ms", "ts", "created_at",
+                             "start_time", "time_ms", "date"}) {
+    INFO(column);
+    CHECK_THROWS_AS(open_text(std::string(column) + ",prompt_tokens,output_tokens\n12,3,4\n", options),
+                    TraceError);
+  }
+  // Durations and counts are no arrivals.
+  for (const char* column : {"time_to_first_token", "latency", "id", "turns", "response_time"}) {
+    INFO(column);
+    CHECK(open_text(std::string(column) + ",prompt_tokens,output_tokens\n12,3,4\n", options)->format() ==
+          "lengths");
+  }
+}
+
 TEST_CASE("length pairs under the names of several tools", "[trace]") {
   TraceOptions options;
   options.rate = PerSecond(1);
