@@ -3,7 +3,8 @@
 
 usage: tests/golden/refresh.py BUILD_DIR [SCENARIO_NAME ...]
 
-Then read `git diff tests/golden` and keep it only when every difference is one that the change was to make.
+README.md shows what the quickstart prints: check_readme.py PROGRAM --refresh.
+Then read `git diff tests/golden README.md` and keep it only when every difference is one that the change was to make.
 """
 
 import pathlib
