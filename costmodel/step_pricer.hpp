@@ -68,7 +68,7 @@ class StepPricer {
   }
 };
 
-/// What the pricer tabulates. Larger steps are priced too, only slower.
+/// What the pricer tabulates, at most 32,768 entries each. Larger steps are priced too, only slower.
 struct PricerLimits {
   std::int64_t max_tokens = 0;  ///< most tokens of a step (max_num_batched_tokens)
   std::int64_t max_rows = 0;    ///< most sequences of a step (max_num_seqs); also bounds captured CUDA graphs

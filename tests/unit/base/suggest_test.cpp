@@ -1,4 +1,5 @@
 #include "base/suggest.hpp"
+
 #include "tests/support/catch.hpp"
 
 using namespace inferometer;

@@ -1,7 +1,8 @@
+#include "base/random.hpp"
+
 #include <cmath>
 #include <vector>
 
-#include "base/random.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace inferometer;

@@ -1,8 +1,9 @@
+#include "sim/engine/event_queue.hpp"
+
 #include <algorithm>
 #include <vector>
 
 #include "base/random.hpp"
-#include "sim/engine/event_queue.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {

@@ -1,4 +1,5 @@
 #include "base/config/config_node.hpp"
+
 #include "tests/support/catch.hpp"
 
 using namespace inferometer;

@@ -1,7 +1,8 @@
+#include "base/portable_math.hpp"
+
 #include <cmath>
 #include <limits>
 
-#include "base/portable_math.hpp"
 #include "base/random.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,6 +1,7 @@
+#include "base/config/overlay_choices.hpp"
+
 #include <algorithm>
 
-#include "base/config/overlay_choices.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace inferometer;

@@ -1,7 +1,8 @@
+#include "base/config/unit_text.hpp"
+
 #include <regex>
 
 #include "base/config/table.hpp"
-#include "base/config/unit_text.hpp"
 #include "base/random.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+
 #include "tests/support/catch.hpp"
 
 using namespace inferometer;

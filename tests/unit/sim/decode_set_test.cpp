@@ -1,12 +1,13 @@
 // The aggregates of a DecodeSet against a model that keeps every sequence's numbers and adds them up afresh.
 
+#include "sim/batch/decode_set.hpp"
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "base/random.hpp"
-#include "sim/batch/decode_set.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {

@@ -1,13 +1,14 @@
 // BatchState against a model that keeps a plain record of every sequence, over random steps of the kind a
 // replica takes: preempt, admit, give out blocks, run, finish.
 
+#include "sim/batch/batch_state.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <vector>
 
 #include "base/random.hpp"
-#include "sim/batch/batch_state.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {
