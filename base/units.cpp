@@ -7,7 +7,8 @@
 namespace inferometer {
 
 Duration duration_from_seconds(double seconds) {
-  INFEROMETER_CHECK(seconds >= 0 && seconds < 9.2e6, "a duration must lie between 0 and 106 days");
+  INFEROMETER_CHECK(seconds >= 0 && seconds < kEndOfTimeSeconds,
+                    "a duration must lie between 0 and 106 days");
   return Duration(static_cast<std::int64_t>(std::ceil(seconds * kPicosecondsPerSecond)));
 }
 

@@ -77,6 +77,8 @@ constexpr Duration seconds(std::int64_t n) {
 }
 
 inline constexpr double kPicosecondsPerSecond = 1e12;
+/// 106 days: no request arrives and no step ends later. Six hours before the integers end.
+inline constexpr double kEndOfTimeSeconds = 9.2e6;
 inline constexpr double kPicosecondsPerMillisecond = 1e9;
 
 /// For output and for statistics only: simulated time itself never passes through a double.
@@ -87,7 +89,7 @@ constexpr double to_milliseconds(Duration d) {
   return static_cast<double>(d.count()) / kPicosecondsPerMillisecond;
 }
 
-/// Rounds up to a whole picosecond. Precondition: 0 <= seconds < 9.2e6 (106 days).
+/// Rounds up to a whole picosecond. Precondition: 0 <= seconds < kEndOfTimeSeconds.
 Duration duration_from_seconds(double seconds);
 
 /// Time to move or compute so much at such a rate, rounded up to a whole picosecond. Precondition: rate > 0.

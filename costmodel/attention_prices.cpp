@@ -20,14 +20,17 @@ double seconds(Bytes work, BytesPerSecond rate) {
 }
 
 std::int64_t whole_picoseconds(double duration_s) {
+  require_simulable(duration_s);
   return duration_from_seconds(duration_s).count();
 }
 
 }  // namespace
 
-PriceRate::PriceRate(double seconds_per_unit)
-    : scaled_(static_cast<std::int64_t>(
-          std::ceil(std::ldexp(seconds_per_unit * kPicosecondsPerSecond, kShift)))) {
+PriceRate::PriceRate(double seconds_per_unit) {
+  constexpr double kMost = 9.2e18;  // of a 64-bit integer
+  const double scaled = std::ceil(std::ldexp(seconds_per_unit * kPicosecondsPerSecond, kShift));
+  require_simulable(scaled < kMost ? 0 : HUGE_VAL);
+  scaled_ = static_cast<std::int64_t>(scaled);
 }
 
 DecodeAttentionPrice::DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
@@ -46,6 +49,7 @@ DecodeAttentionPrice::DecodeAttentionPrice(const ModelSpec& model, std::int64_t 
 
 void DecodeAttentionPrice::add(std::int64_t decodes, std::int64_t context, bool beside_prefill,
                                StepCost& cost) const {
+  require_simulable(compute_.seconds_at(decodes, context) + bandwidth_.seconds_at(decodes, context));
   cost.latency += start_up_per_sequence_ * decodes;
   if (!beside_prefill) {
     cost.latency += start_up_;
@@ -90,6 +94,13 @@ PrefillAttentionPrice::PrefillAttentionPrice(const ModelSpec& model, std::int64_
   per_key_ps_ = whole_picoseconds(layers * seconds(two_keys.hbm_bytes - one_key.hbm_bytes, roofs.bandwidth));
 }
 
+double PrefillAttentionPrice::most_seconds(const ChunkShape& chunk) const {
+  const auto tokens = static_cast<double>(chunk.tokens);
+  const auto keys = static_cast<double>(chunk.past + chunk.tokens + overhang_tokens_);
+  return per_pair_.seconds(tokens * keys) + per_new_token_.seconds(tokens) +
+         static_cast<double>(per_key_ps_) * keys / kPicosecondsPerSecond;
+}
+
 /// q past + q (q + T0) / 2 pairs; a window takes off those beyond it, which grow by one with each new token.
 std::int64_t PrefillAttentionPrice::compute_ps(std::int64_t tokens, std::int64_t past) const {
   const std::int64_t seen = std::min(past, window_ - 1);
@@ -110,7 +121,10 @@ std::int64_t PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, Step
   std::int64_t tokens = 0;
   std::int64_t compute = 0;
   std::int64_t bandwidth = 0;
+  double most_s = 0;
   for (const ChunkShape& chunk : chunks) {
+    most_s += most_seconds(chunk);
+    require_simulable(most_s);
     tokens += chunk.tokens;
     compute += compute_ps(chunk.tokens, chunk.past);
     bandwidth += bandwidth_ps(chunk.tokens, chunk.past);

@@ -4,6 +4,7 @@
 // prices are exactly affine: in the context for decodes, in the past for a chunk of constant size. Who uses
 // it: the step pricer.
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,7 +21,12 @@ namespace inferometer {
 class PriceRate {
  public:
   PriceRate() = default;
+  /// Throws ConfigError above 8 s, which no GPU takes for a token.
   explicit PriceRate(double seconds_per_unit);
+
+  [[nodiscard]] double seconds(double units) const {
+    return std::ldexp(static_cast<double>(scaled_), -kShift) * units / kPicosecondsPerSecond;
+  }
 
   [[nodiscard]] std::int64_t times(std::int64_t units) const {
     return static_cast<std::int64_t>((static_cast<Wide>(units) * scaled_ + kRoundUp) >> kShift);
@@ -58,6 +64,11 @@ class DecodeAttentionPrice {
   struct Line {
     std::int64_t per_sequence_ps = 0;
     std::int64_t per_context_token_ps = 0;
+    [[nodiscard]] double seconds_at(std::int64_t decodes, std::int64_t context) const {
+      return (static_cast<double>(per_sequence_ps) * static_cast<double>(decodes) +
+              static_cast<double>(per_context_token_ps) * static_cast<double>(context)) /
+             kPicosecondsPerSecond;
+    }
     [[nodiscard]] std::int64_t at(std::int64_t decodes, std::int64_t context) const {
       return per_sequence_ps * decodes + per_context_token_ps * context;
     }
@@ -77,6 +88,8 @@ class PrefillAttentionPrice {
  private:
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
+  /// No less than either roof, but for the rounding.
+  [[nodiscard]] double most_seconds(const ChunkShape& chunk) const;
   [[nodiscard]] std::int64_t compute_ps(std::int64_t tokens, std::int64_t past) const;
   [[nodiscard]] std::int64_t bandwidth_ps(std::int64_t tokens, std::int64_t past) const;
 

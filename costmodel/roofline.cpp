@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/error.hpp"
 
 namespace inferometer {
 namespace {
@@ -47,6 +48,16 @@ double arithmetic_intensity(Flops flops, Bytes bytes) {
   return bytes.count() == 0 ? 0 : flops.count() / static_cast<double>(bytes.count());
 }
 
+void require_simulable(double seconds) {
+  constexpr double kLongestStepSeconds = 1e6;
+  if (!(seconds <= kLongestStepSeconds)) {
+    throw ConfigError(
+        Position{"cost_model"},
+        "a step would take more than 11 days: the efficiencies or the figures of the GPU are too "
+        "low for such a model and batch");
+  }
+}
+
 Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
                    std::int64_t tensor_parallel) {
   const bool fitted = level == CostLevel::roofline;
@@ -85,10 +96,13 @@ Roofs Roofline::roofs(OperatorFamily family) const {
 
 RoofTimes Roofline::time(const Operator& work) const {
   if (work.family == OperatorFamily::collective) {
+    require_simulable(static_cast<double>(work.link_bytes.count()) / link_.count());
     return {.communication = link_start_up_ + work.link_bytes / link_};
   }
   const Roofs family = roofs(work.family);
   const Flops busy = work.flops + work.flops_per_key * overhang_keys_;
+  require_simulable(std::max(busy.count() / family.compute.count(),
+                             static_cast<double>(work.hbm_bytes.count()) / family.bandwidth.count()));
   return {.start_up = (work.shares_launch ? Duration() : family.start_up) +
                       decode_per_sequence_head_ * work.sequence_heads,
           .compute = busy / family.compute,

@@ -38,6 +38,10 @@ Bound bound_of(const RoofTimes& times);
 /// FLOPs per byte of device memory; 0 for no bytes.
 double arithmetic_intensity(Flops flops, Bytes bytes);
 
+/// Throws ConfigError when a step, or a part of one, would take longer than 11 days: then sums of its parts
+/// might not fit into a Duration. An estimate in double, to be made before the integers are.
+void require_simulable(double seconds);
+
 /// Roofs of one operator family on one GPU.
 struct Roofs {
   Duration start_up;
@@ -54,7 +58,8 @@ class Roofline {
   /// (costmodel's shard() has accepted it).
   Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level, std::int64_t tensor_parallel);
 
-  /// One run of the operator, each part rounded up to a picosecond.
+  /// One run of the operator, each part rounded up to a picosecond. Throws ConfigError when it would take
+  /// longer than any step may.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
   /// Roofs of a family; of no meaning for collectives.

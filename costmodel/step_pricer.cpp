@@ -18,8 +18,11 @@ constexpr std::int64_t kLargestTable = 32768;
 /// Time of operators run one after the other, by what it waits for.
 StepCost sum_of(const std::vector<Operator>& operators, const Roofline& roofline) {
   StepCost sum;
+  double sum_s = 0;
   for (const Operator& part : operators) {
     const RoofTimes times = roofline.time(part);
+    sum_s += to_seconds(times.total()) * static_cast<double>(part.repeats);
+    require_simulable(sum_s);
     StepCost one{.latency = times.start_up, .communication = times.communication};
     (times.compute_bound() ? one.compute : one.bandwidth) = std::max(times.compute, times.bandwidth);
     sum = sum + one * part.repeats;

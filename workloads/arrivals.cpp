@@ -8,8 +8,6 @@ namespace inferometer {
 
 namespace {
 
-constexpr double kEndOfTimeSeconds = 9.2e6;
-
 class ConstantArrivals : public ArrivalProcess {
  public:
   explicit ConstantArrivals(PerSecond rate) : rate_(rate) {}

@@ -36,6 +36,8 @@ std::vector<RooflineRow> roofline_rows(const RooflineSetting& setting, const Ste
   TimeSplit split{};
   for (const Operator& part : step_operators(setting.model, setting.tensor_parallel, shape)) {
     const RoofTimes times = chosen.time(part);
+    require_simulable(to_seconds(step.fitted) +
+                      to_seconds(fitted.time(part).total()) * static_cast<double>(part.repeats));
     const bool collective = part.family == OperatorFamily::collective;
     rows.push_back({.name = std::string(part.name),
                     .runs = part.repeats,

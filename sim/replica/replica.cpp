@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/error.hpp"
 
 namespace inferometer {
 
@@ -50,6 +51,17 @@ Replica::Start Replica::start_step(TimePoint now) {
   carry_out(now);
   begin(now);
   return {step_->end, std::nullopt};
+}
+
+TimePoint Replica::end_of_step(TimePoint now, Duration time) {
+  constexpr Duration kEndOfTime = seconds(static_cast<std::int64_t>(kEndOfTimeSeconds));
+  if (time > kEndOfTime - now.since_start()) {
+    throw ConfigError(
+        Position{"workload"},
+        "the simulation would go on past 106 days, the end of simulated time; fewer requests, a "
+        "higher rate or a faster deployment end sooner");
+  }
+  return now + time;
 }
 
 void Replica::reject_unrunnable(TimePoint now) {

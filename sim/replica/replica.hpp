@@ -56,7 +56,11 @@ class Replica {
  private:
   struct RunningStep {
     RunningStep(TimePoint now, std::int64_t decoding, const StepShape& priced, const StepPricer& pricer)
-        : start(now), decodes(decoding), shape(priced), cost(pricer.price(priced)), end(now + cost.total()) {}
+        : start(now),
+          decodes(decoding),
+          shape(priced),
+          cost(pricer.price(priced)),
+          end(end_of_step(now, cost.total())) {}
 
     TimePoint start;
     std::int64_t decodes;
@@ -64,6 +68,9 @@ class Replica {
     StepCost cost;
     TimePoint end;
   };
+
+  /// Throws ConfigError behind the end of simulated time.
+  static TimePoint end_of_step(TimePoint now, Duration time);
 
   void reject_unrunnable(TimePoint now);
   void carry_out(TimePoint now);

@@ -1,5 +1,6 @@
 #include "costmodel/attention_prices.hpp"
 
+#include "base/error.hpp"
 #include "costmodel/operators.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sample_specs.hpp"
@@ -87,6 +88,30 @@ TEST_CASE("a price rate rounds up, or down where it is taken off") {
   CHECK(rate.times(2) == 5);
   CHECK(rate.at_most_times(1) == 2);
   CHECK(rate.times(4'000'000'000'000'000) == 10'000'000'000'000'000);
+}
+
+TEST_CASE("attention that would overflow the clock is an error, and what just fits is priced") {
+  // 3 layers of 32 FLOPs a pair, a picosecond each: 96 ps a pair. 10^8 new tokens after 2 * 10^8 others are
+  // 2.5 * 10^16 pairs, 2.4 * 10^6 s; a tenth of both are a hundredth of it.
+  const PrefillAttentionPrice prefill(two_heads(), 1, one_picosecond(1e-9));
+  StepCost cost;
+  const ChunkShape long_chunk{100'000'000, 200'000'000};
+  CHECK_THROWS_AS(prefill.add({&long_chunk, 1}, cost), ConfigError);
+  const ChunkShape short_chunk{10'000'000, 20'000'000};
+  CHECK(prefill.add({&short_chunk, 1}, cost) == 10'000'000);
+  CHECK(to_seconds(cost.compute) == Approx(2.4e4).epsilon(1e-6));
+
+  // A context token takes 96 ps: 10^16 of them 9.6 * 10^5 s, which is allowed, and twice as many are not.
+  const DecodeAttentionPrice decode(two_heads(), 1, one_picosecond(1e-9));
+  CHECK(to_seconds(decode_cost(decode, 1, 10'000'000'000'000'000).compute) == Approx(9.6e5).epsilon(1e-6));
+  CHECK_THROWS_AS(decode_cost(decode, 1, 20'000'000'000'000'000), ConfigError);
+}
+
+TEST_CASE("a GPU too slow for a single token is an error") {
+  const GpuSpec gpu = samples::gpu("standstill", 1e-30, 1e-30, 1);
+  const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, 1);
+  CHECK_THROWS_AS(PrefillAttentionPrice(two_heads(), 1, roofline), ConfigError);
+  CHECK_THROWS_AS(DecodeAttentionPrice(two_heads(), 1, roofline), ConfigError);
 }
 
 }  // namespace
