@@ -13,6 +13,10 @@ namespace {
 std::vector<std::filesystem::path> data_roots() {
   std::vector<std::filesystem::path> roots;
   if (const char* chosen = std::getenv("INFEROMETER_DATA_DIR"); chosen != nullptr && *chosen != '\0') {
+    std::error_code unreadable;
+    if (!std::filesystem::is_directory(chosen, unreadable)) {
+      throw ConfigError(Position{"INFEROMETER_DATA_DIR"}, "\"" + std::string(chosen) + "\" is not a folder");
+    }
     roots.emplace_back(chosen);
   }
   roots.emplace_back(INFEROMETER_SOURCE_DATA_DIR);

@@ -37,7 +37,9 @@ TEST_CASE("INFEROMETER_DATA_DIR goes first, and what it lacks comes from the sou
 }
 
 TEST_CASE("a folder that is nowhere is reported with the places tried") {
-  const ChosenDataDirectory environment("/nowhere/at/all");
+  const std::filesystem::path chosen = std::filesystem::current_path() / "chosen_data";
+  std::filesystem::create_directories(chosen);
+  const ChosenDataDirectory environment(chosen);
   try {
     data_directory("hardware/abaci");
     FAIL("no error");
@@ -45,6 +47,13 @@ TEST_CASE("a folder that is nowhere is reported with the places tried") {
     const std::string message = error.what();
     INFO(message);
     REQUIRE(message.find("\"hardware/abaci\" not found") != std::string::npos);
-    REQUIRE(message.find("/nowhere/at/all/hardware/abaci, " INFEROMETER_SOURCE_DIR) != std::string::npos);
+    REQUIRE(message.find((chosen / "hardware/abaci").string() + ", " INFEROMETER_SOURCE_DIR) !=
+            std::string::npos);
   }
+}
+
+TEST_CASE("a folder chosen that is not there is not passed over in silence") {
+  const ChosenDataDirectory environment("/nowhere/at/all");
+  REQUIRE_THROWS_WITH(data_directory("hardware/gpus"),
+                      "INFEROMETER_DATA_DIR: \"/nowhere/at/all\" is not a folder");
 }
