@@ -1,5 +1,6 @@
 // The program `inferometer`: chooses the command, and turns what goes wrong into a message and an exit code.
-// 0: done, 1: the answer could not be written, 2: the user's mistake, 70: ours (as in sysexits.h).
+// 0: done, 1: the answer could not be written or not held in memory, 2: the user's mistake, 70: ours (as in
+// sysexits.h).
 
 #include <cerrno>
 #include <csignal>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +20,7 @@ namespace inferometer {
 namespace {
 
 constexpr int kExitNotWritten = 1;
+constexpr int kExitOutOfMemory = 1;
 constexpr int kExitUserMistake = 2;
 constexpr int kExitInternalError = 70;
 
@@ -45,6 +48,7 @@ int finish_output() {
 int run_program(CLI::App& app, int argc, char** argv) {
   try {
     add_commands(app);
+    refuse_numbers_too_large(app);
     app.parse(argc, argv);
     return finish_output();
   } catch (const CLI::Success& help_or_version) {
@@ -63,6 +67,9 @@ int run_program(CLI::App& app, int argc, char** argv) {
                    mistake.message.c_str());
     }
     return kExitUserMistake;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "error: out of memory; fewer requests or shorter sequences need less\n");
+    return kExitOutOfMemory;
   } catch (const std::exception& bug) {
     std::fprintf(stderr, "internal error: %s\n", bug.what());
     return kExitInternalError;

@@ -134,7 +134,10 @@ void add_run_command(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Start of all random streams; the same as --set seed=N")
       ->type_name("N");
-  command->add_option("--out", arguments->out, "Write results.json there")->type_name("DIR");
+  command->add_option("--out", arguments->out, "Write results.json there")
+      ->type_name("DIR")
+      ->check(
+          [](const std::string& folder) { return folder.empty() ? "expected a folder, found \"\"" : ""; });
   command->add_flag("--requests-csv", arguments->requests_csv,
                     "Also write requests.csv there, a row a request");
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");

@@ -1,7 +1,10 @@
 #include "sim/cli/usage_error.hpp"
 
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -62,7 +65,24 @@ std::string describe_unknown_word(const CLI::App& app, const CLI::App& command, 
          (near.empty() ? "; the commands are " + join_alternatives(commands) : near);
 }
 
+std::string number_fault(const std::string& word) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return code == std::errc::result_out_of_range ? "\"" + word + "\" is outside the range of numbers" : "";
+}
+
 }  // namespace
+
+void refuse_numbers_too_large(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    if (option->get_type_name() == "INT" || option->get_type_name() == "N") {
+      option->check(number_fault);
+    }
+  }
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    refuse_numbers_too_large(*command);
+  }
+}
 
 std::string describe_usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
