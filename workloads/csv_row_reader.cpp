@@ -54,7 +54,13 @@ class CsvRowReader : public RowReader {
   std::optional<Column> session;
   std::optional<Column> service_class;
 
+  std::string named_twice;  ///< a column we read that the header has twice: no line can be read
+
   bool read(std::string_view line, TraceRow& row, LineError& error) override {
+    if (!named_twice.empty()) {
+      error = {0, fmt::format("expected the column {} once in the header, found it twice", named_twice)};
+      return false;
+    }
     if (!fields_.split(line, error)) {
       return false;
     }
@@ -213,6 +219,14 @@ std::optional<std::size_t> CsvFields::find(std::string_view name) const {
   return std::nullopt;
 }
 
+std::size_t CsvFields::count(std::string_view name) const {
+  std::size_t count = 0;
+  for (const std::string_view field : fields_) {
+    count += equal_ignoring_case(trimmed(field), name) ? 1U : 0U;
+  }
+  return count;
+}
+
 std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& layout) {
   CsvFields names;
   LineError ignored;
@@ -227,6 +241,12 @@ std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& 
   }
   auto reader = std::make_unique<CsvRowReader>(layout.clock, names.size(), std::move(time),
                                                std::move(*prompt), std::move(*output));
+  for (const std::string_view name :
+       {layout.time, layout.prompt, layout.output, layout.max_new, layout.session, layout.service_class}) {
+    if (!name.empty() && names.count(name) > 1) {
+      reader->named_twice = name;
+    }
+  }
   reader->max_new = find_column(names, layout.max_new);
   reader->session = find_column(names, layout.session);
   reader->service_class = find_column(names, layout.service_class);

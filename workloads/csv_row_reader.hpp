@@ -25,6 +25,8 @@ class CsvFields {
 
   /// Index of the field with that text, ignoring case and blanks around it.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  /// How many fields are called so.
+  [[nodiscard]] std::size_t count(std::string_view name) const;
 
  private:
   bool split_quoted(std::string_view line, std::size_t& begin, LineError& error);

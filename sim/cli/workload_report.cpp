@@ -60,7 +60,8 @@ void add_arrivals(const TraceStatistics& statistics, Text out) {
 }
 
 void add_lengths(const char* name, const LengthStatistics& lengths, Text out) {
-  fmt::format_to(out, "  {:<6}{:>7.0f}{:>7.0f}{:>7.0f}{:>7.0f}{:>7.0f}{:>7.0f}{:>8.0f}{:>8.0f}{:>9.1f}\n",
+  fmt::format_to(out,
+                 "  {:<6} {:>6.0f} {:>6.0f} {:>6.0f} {:>6.0f} {:>6.0f} {:>6.0f} {:>7.0f} {:>7.0f} {:>8.1f}\n",
                  name, lengths.min, lengths.p10, lengths.p25, lengths.p50, lengths.p75, lengths.p90,
                  lengths.p99, lengths.max, lengths.mean);
 }
