@@ -1,6 +1,10 @@
 // Sarathi-Serve: every step carries all decodes and fills what is left of a fixed chunk with prefill, so that
 // no decode ever waits for a prompt. Scheduling semantics: sarathi/core/scheduler/sarathi_scheduler.py
 // (2024).
+//
+// One difference is meant: a sequence is preempted when it needs a new block and none is free, as in later
+// vLLM. Sarathi-Serve's own block manager wants a free block even where the last one has room, and so
+// preempts a few steps earlier when memory is short.
 
 #include <algorithm>
 #include <memory>
