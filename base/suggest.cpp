@@ -87,9 +87,14 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::vector<std::string> longer = continuations(word, candidates);
   const std::string nearest = nearest_word(word, candidates);
+  const bool is_stem = !longer.empty() && longer.size() <= kMostSuggestions &&
+                       std::all_of(longer.begin(), longer.end(), [&](const std::string& candidate) {
+                         return candidate.size() > word.size() && candidate[word.size()] == '-';
+                       });
   const std::vector<std::string> meant =
-      nearest.empty() ? continuations(word, candidates) : std::vector<std::string>{nearest};
+      nearest.empty() || is_stem ? longer : std::vector<std::string>{nearest};
   if (meant.empty() || meant.size() > kMostSuggestions) {
     return "";
   }

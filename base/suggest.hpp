@@ -11,8 +11,9 @@ namespace inferometer {
 /// case counted, then the first. O(candidates * length^2).
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates);
 
-/// `; did you mean "x"?`: the nearest word or, when none is near, the few that begin with this one: of "h100"
-/// `; did you mean "h100-pcie" or "h100-sxm"?`. "" when there is nothing to propose.
+/// `; did you mean "x"?`: the nearest word or, when none is near, the few that begin with this one. Those go
+/// first when they go on with a '-': "a100" is "a100-40gb" or "a100-80gb", not "a10g". "" when there is
+/// nothing to propose.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 /// `a, b or c`; another word before the last on request.

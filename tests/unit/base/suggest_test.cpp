@@ -31,7 +31,9 @@ TEST_CASE("suggestions and alternatives as text") {
   CHECK(did_you_mean("zzz", {"policy"}).empty());
   CHECK(did_you_mean("H100", {"h100-pcie", "l40s", "h100-sxm"}) ==
         "; did you mean \"h100-pcie\" or \"h100-sxm\"?");
-  CHECK(did_you_mean("h100", {"h100-pcie", "h101"}) == "; did you mean \"h101\"?");  // near goes first
+  CHECK(did_you_mean("abcd", {"abcdxx", "abce"}) == "; did you mean \"abce\"?");  // near goes first
+  CHECK(did_you_mean("a100", {"a10g", "a100-40gb", "a100-80gb"}) ==
+        "; did you mean \"a100-40gb\" or \"a100-80gb\"?");  // but not before a whole stem
   CHECK(did_you_mean("ab", {"abcdefg"}).empty());
   CHECK(did_you_mean("abc", {"abc-11", "abc-12", "abc-13", "abc-14", "abc-15"}).empty());
   CHECK(join_alternatives({}).empty());
