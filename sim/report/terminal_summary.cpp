@@ -131,7 +131,8 @@ void SummaryText::write_latency(const char* label, const std::optional<DurationS
   text_ += fmt::format("{:<{}}", label, kLabelWidth);
   const DurationStatistics& s = *statistics;
   for (const double value : {s.mean_ms, s.p50_ms, s.p90_ms, s.p95_ms, s.p99_ms, s.max_ms}) {
-    text_ += fmt::format("{:>{}}", short_number(value), kCellWidth);
+    // The blank is the cell's first character, so that years of milliseconds stay apart.
+    text_ += fmt::format(" {:>{}}", short_number(value), kCellWidth - 1);
   }
   text_ += grows ? " *\n" : "\n";
 }

@@ -89,6 +89,13 @@ TEST_CASE("an unstable queue is named, and its latencies are marked as no steady
   CHECK(contains(text, "* no steady state"));
 }
 
+TEST_CASE("latencies of weeks stay apart") {
+  Report report = report_of_four();
+  report.summary.ttft->p99_ms = 214'294'454;  // 59 hours: as many places as a cell has, and one more
+  report.summary.ttft->max_ms = 1'000'000'000;
+  CHECK(contains(terminal_summary(report, false, 100), " 214,294,454 1,000,000,000\n"));
+}
+
 TEST_CASE("what went wrong is on top") {
   Report report = report_of_four();
   report.setup = "a model on 2 x a GPU, a policy";
