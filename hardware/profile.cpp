@@ -125,15 +125,19 @@ Profile read_profile(const std::string& path) {
   return profile_from(values);
 }
 
-Profile load_profile(const std::string& gpu_name) {
+std::string profile_file(const std::string& gpu_name) {
   const std::filesystem::path folder = data_directory(kFolder);
   const std::filesystem::path own = folder / (gpu_name + ".yaml");
   // A GPU that the user describes is named by its file's path, which is no name of a profile.
   const bool is_plain_name = gpu_name.find('/') == std::string::npos;
   if (is_plain_name && std::filesystem::is_regular_file(own)) {
-    return read_profile(own.string());
+    return own.string();
   }
-  return read_profile((folder / (std::string(kGenericName) + ".yaml")).string());
+  return (folder / (std::string(kGenericName) + ".yaml")).string();
+}
+
+Profile load_profile(const std::string& gpu_name) {
+  return read_profile(profile_file(gpu_name));
 }
 
 }  // namespace inferometer

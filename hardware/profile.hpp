@@ -52,6 +52,9 @@ inline constexpr std::int64_t kMaxTensorParallel = 8;
 /// Collectives among `gpus` (2..8): the smallest tabulated group that holds them.
 const LinkEfficiency& link_efficiency(const Profile& profile, std::int64_t gpus);
 
+/// The shipped file that load_profile() reads for that GPU.
+std::string profile_file(const std::string& gpu_name);
+
 /// The profile of a GPU by name; "generic" for a GPU without a profile of its own (one the user described).
 /// Throws ConfigError for a file that is not a profile.
 Profile load_profile(const std::string& gpu_name);

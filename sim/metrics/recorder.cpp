@@ -66,7 +66,7 @@ void MetricsRecorder::on_step(const StepRecord& step) {
   totals_.held_blocks.add(step.held_blocks.count(), time);
   totals_.decodes.add(step.decodes, time);
   totals_.running.add(step.running, time);
-  totals_.max_waiting = std::max(totals_.max_waiting, step.waiting);
+  totals_.max_waiting = std::max({totals_.max_waiting, step.kept_waiting, step.waiting});
   totals_.preemptions += step.preempted;
   totals_.last_event = step.end;
   count_emitted(step.end, step.emitted);

@@ -48,7 +48,7 @@ struct ArrivalTotals {
 struct RunTotals {
   std::array<PhaseTotals, kStepPhases> phases;
   LevelTotals held_blocks, decodes, running;
-  std::int64_t max_waiting = 0;  ///< at a step's end
+  std::int64_t max_waiting = 0;  ///< at a step's start or end
   std::int64_t preemptions = 0;
   std::int64_t emitted = 0;
   std::int64_t in_system = 0;

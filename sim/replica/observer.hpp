@@ -22,6 +22,7 @@ struct StepRecord {
   std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run
   std::int64_t emitted = 0;         ///< tokens emitted at the end: decodes plus finished prefills
   std::int64_t running = 0;         ///< sequences running during the step
+  std::int64_t kept_waiting = 0;    ///< sequences that had waited for some time when it started
   std::int64_t waiting = 0;         ///< sequences waiting at its end, those that arrived meanwhile included
   std::int64_t preempted = 0;       ///< sequences preempted at its start
   BlockCount held_blocks{};         ///< during the step

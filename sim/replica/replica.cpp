@@ -48,6 +48,7 @@ Replica::Start Replica::start_step(TimePoint now) {
     INFEROMETER_CHECK(idle || plan_.wake_at, "a policy leaves no sequence waiting for nothing");
     return {std::nullopt, idle ? std::nullopt : plan_.wake_at};
   }
+  kept_waiting_ = kept_waiting(now);
   carry_out(now);
   begin(now);
   return {step_->end, std::nullopt};
@@ -62,6 +63,16 @@ TimePoint Replica::end_of_step(TimePoint now, Duration time) {
         "higher rate or a faster deployment end sooner");
   }
   return now + time;
+}
+
+// Those that arrived at this very moment stand last and have not waited.
+std::int64_t Replica::kept_waiting(TimePoint now) const {
+  const std::deque<SequenceId>& waiting = state_.waiting();
+  std::size_t count = waiting.size();
+  while (count > 0 && state_.sequence(waiting[count - 1]).arrival == now) {
+    --count;
+  }
+  return static_cast<std::int64_t>(count);
 }
 
 void Replica::reject_unrunnable(TimePoint now) {
@@ -120,6 +131,7 @@ void Replica::end_step() {
   StepRecord record{config_.index, step.start, step.end, step.cost, step.shape};
   record.decodes = step.decodes;
   record.running = state_.running_count();
+  record.kept_waiting = kept_waiting_;
   record.waiting = static_cast<std::int64_t>(state_.waiting().size());
   record.preempted = static_cast<std::int64_t>(plan_.preempted.size());
   record.held_blocks = state_.blocks().held();

@@ -73,6 +73,7 @@ class Replica {
   static TimePoint end_of_step(TimePoint now, Duration time);
 
   void reject_unrunnable(TimePoint now);
+  [[nodiscard]] std::int64_t kept_waiting(TimePoint now) const;
   void carry_out(TimePoint now);
   void begin(TimePoint now);
   std::int64_t end_chunks();
@@ -85,6 +86,7 @@ class Replica {
   BatchState state_;
   StepPlan plan_;
   std::optional<RunningStep> step_;
+  std::int64_t kept_waiting_ = 0;  // when the step started
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<TokenGap> gaps_;
   std::vector<std::int64_t> departed_;

@@ -26,6 +26,7 @@ struct Report {
   std::string program_version;  ///< "0.1.0"
   Summary summary;
   SloReport slo;
+  nlohmann::ordered_json deployment;         ///< what the settings amount to
   nlohmann::ordered_json resolved_scenario;  ///< with all defaults
   std::vector<InputFile> inputs;             ///< in order of reading
   std::vector<std::string> notes;  ///< sentences the reader should know: "max_model_len cut to 8192: ..."

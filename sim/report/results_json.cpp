@@ -175,6 +175,7 @@ std::string results_json(const Report& report) {
   json["engine"] = engine_of(report.summary);
   json["money"] = money_of(report.summary.money);
   json["energy"] = energy_of(report.summary.energy);
+  json["deployment"] = report.deployment;
   json["inputs"] = inputs_of(report.inputs);
   json["resolved_scenario"] = report.resolved_scenario;
   return json.dump(2) + "\n";

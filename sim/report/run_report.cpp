@@ -34,6 +34,17 @@ std::optional<double> estimated_capacity(const Scenario& scenario, const Deploym
   return rate ? std::optional(rate->count()) : std::nullopt;
 }
 
+nlohmann::ordered_json deployment_json(const Scenario& scenario, const Deployment& deployment) {
+  return {{"max_model_len", deployment.limits.max_model_len},
+          {"max_num_seqs", deployment.limits.max_num_seqs},
+          {"kv_blocks", deployment.limits.total_blocks},
+          {"kv_bytes_per_token_per_gpu", deployment.memory.kv_bytes_per_token.count()},
+          {"weights_bytes", deployment.memory.weights.count()},
+          {"activations_bytes", deployment.memory.activations.count()},
+          {"other_bytes", deployment.memory.other.count()},
+          {"price_dollars_per_hour_per_gpu", scenario.gpu.price.count()}};
+}
+
 std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
   std::vector<InputFile> result;
   for (const Scenario::Input& input : scenario.inputs) {
@@ -101,6 +112,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.program_version = INFEROMETER_VERSION;
   report.summary = summarize(recorder, settings);
   report.slo = evaluate(scenario.slo, report.summary);
+  report.deployment = deployment_json(scenario, deployment);
   report.resolved_scenario = values_json(scenario.values);
   report.inputs = hashed_inputs(scenario);
   report.notes = scenario.notes;

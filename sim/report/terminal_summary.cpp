@@ -270,6 +270,9 @@ void SummaryText::write_cost() {
     figures.push_back("$" + short_number(*money.dollars_per_million_tokens) +
                       " per million tokens with input");
   }
+  if (is_unstable()) {
+    figures.emplace_back("at overload: less than a service that keeps up would pay");
+  }
   items("cost", figures);
 }
 

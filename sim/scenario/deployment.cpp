@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/suggest.hpp"
 #include "base/text.hpp"
 #include "costmodel/cost_options.hpp"
+#include "hardware/profile.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -83,6 +85,18 @@ std::int64_t fitting_model_len(const Scenario& scenario, std::int64_t wanted, st
   return room;
 }
 
+/// Figures borrowed from another GPU make a result less sure: say so.
+void add_profile_note(const GpuSpec& gpu, const CostOptions& cost, std::vector<std::string>& notes) {
+  if (cost.level == CostLevel::datasheet) {
+    return;
+  }
+  const Profile profile = load_profile(gpu.name);
+  if (!profile.assumed_sections.empty()) {
+    notes.push_back("not measured on " + gpu.name + " but assumed: the efficiencies of " +
+                    join_alternatives(profile.assumed_sections, "and") + " (profile " + profile.gpu + ")");
+  }
+}
+
 }  // namespace
 
 Deployment make_deployment(const Scenario& scenario) {
@@ -102,6 +116,8 @@ Deployment make_deployment(const Scenario& scenario) {
   const std::int64_t room = (blocks - watermark) * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);
 
+  const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
+  add_profile_note(scenario.gpu, cost, deployment.notes);
   deployment.limits = {.max_num_seqs = settings.max_num_seqs,
                        .max_model_len = max_model_len,
                        .block_size = settings.block_size,
@@ -110,8 +126,7 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.attention_window = scenario.model.sliding_window;
-  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(),
-                                       cost_options_from(scenario.values.section("cost_model")),
+  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(), cost,
                                        {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs});
   return deployment;
 }

@@ -5,6 +5,7 @@
 
 #include "base/data_path.hpp"
 #include "costmodel/cost_options.hpp"
+#include "hardware/profile.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/slo.hpp"
 #include "sim/scenario/scenario_layers.hpp"
@@ -104,6 +105,8 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   scenario.inputs = std::move(layers.extended);
   scenario.inputs.push_back(model_file(scenario.values));
   scenario.inputs.push_back(gpu_file(scenario.hardware()));
+  const std::string profile = profile_file(scenario.gpu.name);
+  scenario.inputs.push_back({"profile " + std::filesystem::path(profile).stem().string(), profile});
   if (scenario.workload().has("trace")) {
     scenario.inputs.push_back(
         {scenario.workload().text("trace"),

@@ -29,7 +29,8 @@ struct Scenario {
   GpuSpec gpu;                     ///< with the scenario's price, when it gives one
   std::vector<std::string> notes;  ///< what the user should know of how the file was understood
 
-  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU, trace.
+  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU, the GPU's
+  /// profile, trace.
   struct Input {
     std::string name, path;
   };

@@ -118,5 +118,19 @@ TEST_CASE("static: a prompt without room for one token is rejected on arrival") 
   CHECK(log.lines() == Lines{"3 | reject 0", "4-29 | prefill 1+15 | free 0"});
 }
 
+TEST_CASE("static: requests that wait for company between steps count as waiting when the step starts") {
+  // Two sit out the window of 50 us; a third comes at its very end and has not waited.
+  class MostKept : public SimulationObserver {
+   public:
+    void on_step(const StepRecord& step) override { kept.push_back(step.kept_waiting); }
+    std::vector<std::int64_t> kept;
+  } observer;
+  const auto simulation = make_simulation(
+      engine(8, 100, "wait_window: 50 us"),
+      make_list_workload({request_at(0, 2, 1), request_at(10, 2, 1), request_at(50, 2, 1)}), observer);
+  simulation->run();
+  CHECK(observer.kept == std::vector<std::int64_t>{2});
+}
+
 }  // namespace
 }  // namespace inferometer::testing

@@ -239,6 +239,7 @@ const std::string kExpected = std::string(R"(
     "power_watts_mean": 500.0,
     "joules_per_output_token": 12.5
   },
+  "deployment": null,
   "inputs": [
     {
       "name": "tiny.yaml",
