@@ -89,7 +89,7 @@ TEST_CASE("Q projection at 64 sequences of 512 tokens: 1.10 TFLOP, 32 MiB of wei
 }
 
 TEST_CASE(
-    "KV cache: 131,072 B a token; 156 sequences of 4096 are 83.75 GB and do not fit beside the weights") {
+    "KV cache: 131,072 B a token, 156 sequences of 4096 are 83.75 GB and do not fit beside the weights") {
   const ModelSpec model = llama();
   CHECK(model.kv_bytes_per_token().count() == 131'072);
   const std::int64_t cache = 156 * 4096 * model.kv_bytes_per_token().count();

@@ -48,7 +48,7 @@ TEST_CASE("every key is read into its place") {
   CHECK(profile.gemm.start_up == microseconds(4));
 }
 
-TEST_CASE("efficiencies outside (0, 1] and unknown levels are refused") {
+TEST_CASE("efficiencies of zero or above one and unknown levels are refused") {
   CHECK_THROWS_AS(read("gemm_compute_efficiency: 0"), ConfigError);
   CHECK_THROWS_AS(read("gemm_compute_efficiency: 1.01"), ConfigError);
   CHECK_THROWS_AS(read("link_efficiency: -0.5"), ConfigError);

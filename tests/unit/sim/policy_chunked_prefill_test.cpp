@@ -59,7 +59,7 @@ TEST_CASE("chunked_prefill: one block more and nobody is preempted") {
 }
 
 TEST_CASE(
-    "chunked_prefill: a step that preempts admits nobody; the first-chunk gate lets a cut prompt in early") {
+    "chunked_prefill: a step that preempts admits nobody, the first-chunk gate lets a cut prompt in early") {
   // As above with chunks of at most 8 tokens, and request 2 (1+1) waiting from 30 on. After the preemption 2
   // blocks are free, enough for request 2 or for a chunk of 8: nobody is admitted in that step. In the next,
   // request 1 has 10 tokens to recompute, in 8 + 2, and leaves no block to request 2.

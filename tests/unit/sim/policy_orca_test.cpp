@@ -27,7 +27,7 @@ TEST_CASE("orca: a prompt runs whole beside decodes, and leaves as soon as it is
 }
 
 TEST_CASE(
-    "orca: room for what the client allowed is reserved, to the block; a blocked head blocks the queue") {
+    "orca: room for what the client allowed is reserved, to the block, a blocked head blocks the queue") {
   // 4 blocks. Request 0 may grow to 4 + 4 tokens: 2 blocks. Request 1 emits 3, but may emit 4 (2 blocks) or 5
   // (3).
   const auto run = [](std::int64_t allowed) {

@@ -24,7 +24,7 @@ EngineSetup engine(std::int64_t max_num_seqs, std::int64_t blocks, const std::st
 const std::vector<TestRequest> kThree{request_at(0, 4, 1), request_at(0, 2, 3), request_at(1, 3, 1)};
 
 TEST_CASE(
-    "static: a batch runs until its last sequence is done; with padding all cost as much as the longest") {
+    "static: a batch runs until its last sequence is done, with padding all cost as much as the longest") {
   // step  0              1                     us
   //       4 of 4, end    2 of 2, padded to 4   10 + 8
   //       frozen at 4    attends to 3          10 + 2 + 7

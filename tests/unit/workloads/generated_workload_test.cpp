@@ -62,7 +62,7 @@ TEST_CASE("the same seed gives the same requests, another seed others") {
   CHECK(same < 10);
 }
 
-TEST_CASE("correlation changes outputs only; other lengths change no arrival") {
+TEST_CASE("correlation changes outputs only, other lengths change no arrival") {
   const std::vector<Request> a = poisson(0, 1), b = poisson(0.8, 1);
   int same_output = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
