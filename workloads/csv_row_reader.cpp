@@ -1,41 +1,22 @@
 #include "workloads/csv_row_reader.hpp"
 
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "workloads/csv_fields.hpp"
+#include "workloads/line_source.hpp"
+#include "workloads/plain_numbers.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {
 namespace {
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+static_assert(LineSource::kPaddingBytes >= CsvFields::kPlainSplitPadding);
+static_assert(LineSource::kPaddingBytes >= kPlainNumberPadding);
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != lower(b[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return text.substr(0, 0);
-  }
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-class CsvRowReader : public RowReader {
+class CsvRowReader final : public RowReader {
  public:
   struct Column {
     std::size_t index;
@@ -61,6 +42,57 @@ class CsvRowReader : public RowReader {
       error = {0, fmt::format("expected the column {} once in the header, found it twice", named_twice)};
       return false;
     }
+    return read_plain(line, row) || read_strictly(line, row, error);
+  }
+
+ private:
+  // The fast path, for lines as nearly all traces write them. False for any other, be it right or wrong: the
+  // strict path then decides. Where it returns true, the strict path would fill the same row.
+  bool read_plain(std::string_view line, TraceRow& row) {
+    row.max_new_tokens.reset();
+    row.session = -1;
+    row.service_class = 0;
+    row.block_hashes.clear();
+    return fields_.split_plain(line) && fields_.size() == column_count_ && read_plain_time(row.time) &&
+           read_plain_integer(fields_[prompt_.index], row.prompt_tokens) && row.prompt_tokens >= 1 &&
+           read_plain_integer(fields_[output_.index], row.output_tokens) && row.output_tokens >= 1 &&
+           (is_empty(max_new) || read_plain_max_new(row)) &&
+           (is_empty(session) || read_plain_integer(fields_[session->index], row.session)) &&
+           (is_empty(service_class) || read_plain_class(row.service_class));
+  }
+
+  bool read_plain_time(WidePicoseconds& time) const {
+    switch (clock_) {
+      case CsvLayout::Clock::seconds:
+        return read_plain_seconds(fields_[time_->index], time);
+      case CsvLayout::Clock::timestamp:
+        return read_plain_timestamp(fields_[time_->index], time);
+      case CsvLayout::Clock::none:
+        break;
+    }
+    return true;
+  }
+
+  bool read_plain_max_new(TraceRow& row) const {
+    std::int64_t tokens = 0;
+    const bool is_plain = read_plain_integer(fields_[max_new->index], tokens);
+    row.max_new_tokens = tokens;
+    return is_plain && tokens >= row.output_tokens;
+  }
+
+  bool read_plain_class(std::int32_t& service_class_number) const {
+    std::int64_t number = 0;
+    const bool is_plain = read_plain_integer(fields_[service_class->index], number);
+    service_class_number = static_cast<std::int32_t>(number);
+    return is_plain;
+  }
+
+  [[nodiscard]] bool is_empty(const std::optional<Column>& column) const {
+    return !column || fields_[column->index].empty();
+  }
+
+  // The strict path: everything that is allowed, and what is wrong with the rest.
+  bool read_strictly(std::string_view line, TraceRow& row, LineError& error) {
     if (!fields_.split(line, error)) {
       return false;
     }
@@ -73,7 +105,6 @@ class CsvRowReader : public RowReader {
            read_tokens(output_, true, row.output_tokens, error) && read_optional(row, error);
   }
 
- private:
   bool fail(const Column& column, std::string message, LineError& error) const {
     error = {fields_.column_of(column.index), std::move(message)};
     return false;
@@ -168,64 +199,6 @@ std::optional<CsvRowReader::Column> find_column(const CsvFields& header, std::st
 }
 
 }  // namespace
-
-bool CsvFields::split(std::string_view line, LineError& error) {
-  line_ = line.data();
-  fields_.clear();
-  for (std::size_t begin = 0;;) {
-    if (begin < line.size() && line[begin] == '"') {
-      if (!split_quoted(line, begin, error)) {
-        return false;
-      }
-    } else {
-      const std::size_t comma = std::min(line.find(',', begin), line.size());
-      fields_.push_back(line.substr(begin, comma - begin));
-      begin = comma;
-    }
-    if (begin == line.size()) {
-      return true;
-    }
-    ++begin;
-  }
-}
-
-// On return `begin` is at the comma behind the field or at the end of the line.
-bool CsvFields::split_quoted(std::string_view line, std::size_t& begin, LineError& error) {
-  const std::size_t first = begin + 1;
-  std::size_t close = line.find('"', first);
-  while (close != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') {
-    close = line.find('"', close + 2);
-  }
-  if (close == std::string_view::npos) {
-    error = {static_cast<int>(begin) + 1, "expected a closing quote on the same line, found none"};
-    return false;
-  }
-  if (close + 1 < line.size() && line[close + 1] != ',') {
-    error = {static_cast<int>(close) + 2, fmt::format("expected a comma after the closing quote, found {}",
-                                                      quoted_excerpt(line.substr(close + 1, 1)))};
-    return false;
-  }
-  fields_.push_back(line.substr(first, close - first));
-  begin = close + 1;
-  return true;
-}
-
-std::optional<std::size_t> CsvFields::find(std::string_view name) const {
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if (equal_ignoring_case(trimmed(fields_[i]), name)) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
-std::size_t CsvFields::count(std::string_view name) const {
-  std::size_t count = 0;
-  for (const std::string_view field : fields_) {
-    count += equal_ignoring_case(trimmed(field), name) ? 1U : 0U;
-  }
-  return count;
-}
 
 std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& layout) {
   CsvFields names;

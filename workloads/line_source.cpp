@@ -14,7 +14,7 @@ constexpr std::size_t kFirstBufferBytes = 256u << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+  return std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
 }
 
 }  // namespace
@@ -30,17 +30,8 @@ LineSource::LineSource(std::unique_ptr<ByteSource> bytes, std::string name)
 }
 
 bool LineSource::next(std::string_view& line) {
-  while (next_raw(line)) {
-    if (!is_blank(line)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool LineSource::next_raw(std::string_view& line) {
   for (;;) {
-    const char* base = buffer_.data();
+    const char* const base = buffer_.data();
     const void* found = std::memchr(base + scanned_, '\n', end_ - scanned_);
     if (found == nullptr && !at_end_) {
       scanned_ = end_;
@@ -53,14 +44,14 @@ bool LineSource::next_raw(std::string_view& line) {
     const std::size_t stop =
         found == nullptr ? end_ : static_cast<std::size_t>(static_cast<const char*>(found) - base);
     line = std::string_view(base + begin_, stop - begin_);
+    begin_ = scanned_ = found == nullptr ? end_ : stop + 1;
+    line_number_ += line_number_ < std::numeric_limits<int>::max() ? 1 : 0;
     if (line.ends_with('\r')) {
       line.remove_suffix(1);
     }
-    begin_ = scanned_ = found == nullptr ? end_ : stop + 1;
-    if (line_number_ < std::numeric_limits<int>::max()) {
-      ++line_number_;
+    if (!is_blank(line)) {
+      return true;
     }
-    return true;
   }
 }
 

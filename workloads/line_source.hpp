@@ -39,7 +39,6 @@ class LineSource {
   void rewind_to_mark();
 
  private:
-  bool next_raw(std::string_view& line);
   void fill();
 
   std::unique_ptr<ByteSource> bytes_;

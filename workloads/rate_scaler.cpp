@@ -30,7 +30,7 @@ RateScaler::RateScaler(double factor) {
 }
 
 std::optional<Duration> RateScaler::divide(Duration time) const {
-  if ((mantissa_ == 1 && exponent_ == 0) || time.count() == 0) {
+  if (is_one() || time.count() == 0) {
     return time;
   }
   if (exponent_ > kWidestShift) {

@@ -14,6 +14,9 @@ class RateScaler {
   /// Precondition: factor > 0 and finite.
   explicit RateScaler(double factor);
 
+  /// Whether divide() gives back every time as it is.
+  [[nodiscard]] bool is_one() const { return mantissa_ == 1 && exponent_ == 0; }
+
   /// Precondition: time >= 0. Empty when the result is over 106 days. O(1).
   [[nodiscard]] std::optional<Duration> divide(Duration time) const;
 

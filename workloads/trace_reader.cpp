@@ -50,7 +50,7 @@ void check_options(const std::string& name, const TraceFormat& format, const Tra
   }
 }
 
-class TraceReader : public TraceWorkload {
+class TraceReader final : public TraceWorkload {
  public:
   TraceReader(TraceRows rows, const TraceOptions& options)
       : rows_(std::move(rows)),
@@ -165,13 +165,17 @@ class TraceReader : public TraceWorkload {
     return drawn_;
   }
 
-  void fill_request(Duration time) {
+  [[nodiscard]] Duration scaled(Duration time) const {
     const std::optional<Duration> arrival = scaler_.divide(time);
     if (!arrival) {
       throw TraceError(rows_.where(), kTooLong);
     }
+    return *arrival;
+  }
+
+  void fill_request(Duration time) {
+    next_.arrival = TimePoint(scaler_.is_one() ? time : scaled(time));
     next_.id = produced_++;
-    next_.arrival = TimePoint(*arrival);
     next_.prompt = TokenCount(row_.prompt_tokens);
     next_.output = TokenCount(row_.output_tokens);
     next_.max_new = TokenCount(row_.max_new_tokens.value_or(row_.output_tokens));
@@ -180,7 +184,7 @@ class TraceReader : public TraceWorkload {
     }
     next_.session = row_.session;
     next_.service_class = row_.service_class;
-    std::swap(next_.block_hashes, row_.block_hashes);
+    next_.block_hashes.swap(row_.block_hashes);
     has_next_ = true;
   }
 

@@ -61,12 +61,11 @@ TraceRows::TraceRows(LineSource lines) : lines_(std::move(lines)) {
 
 bool TraceRows::next(TraceRow& row, BadLines& bad_lines) {
   std::string_view line;
-  LineError error;
   while (lines_.next(line)) {
-    if (reader_->read(line, row, error)) {
+    if (reader_->read(line, row, error_)) {
       return true;
     }
-    bad_lines.report(lines_.place(error.column), error.message);
+    bad_lines.report(lines_.place(error_.column), error_.message);
   }
   return false;
 }

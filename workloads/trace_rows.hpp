@@ -47,6 +47,7 @@ class TraceRows {
   LineSource lines_;
   const TraceFormat* format_ = nullptr;
   std::unique_ptr<RowReader> reader_;
+  LineError error_;
 };
 
 }  // namespace inferometer

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "workloads/csv_fields.hpp"
 #include "workloads/csv_row_reader.hpp"
 
 namespace inferometer {

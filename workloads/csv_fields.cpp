@@ -1,0 +1,127 @@
+#include "workloads/csv_fields.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "workloads/byte_search.hpp"
+#include "workloads/trace_fields.hpp"
+
+namespace inferometer {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CsvFields::split(std::string_view line, LineError& error) {
+  line_ = line.data();
+  count_ = 0;
+  for (std::size_t begin = 0;;) {
+    if (begin < line.size() && line[begin] == '"') {
+      if (!split_quoted(line, begin, error)) {
+        return false;
+      }
+    } else {
+      const std::size_t comma = std::min(line.find(',', begin), line.size());
+      add(line.substr(begin, comma - begin));
+      begin = comma;
+    }
+    if (begin == line.size()) {
+      return true;
+    }
+    ++begin;
+  }
+}
+
+// On return `begin` is at the comma behind the field or at the end of the line.
+bool CsvFields::split_quoted(std::string_view line, std::size_t& begin, LineError& error) {
+  const std::size_t first = begin + 1;
+  std::size_t close = line.find('"', first);
+  while (close != std::string_view::npos && close + 1 < line.size() && line[close + 1] == '"') {
+    close = line.find('"', close + 2);
+  }
+  if (close == std::string_view::npos) {
+    error = {static_cast<int>(begin) + 1, "expected a closing quote on the same line, found none"};
+    return false;
+  }
+  if (close + 1 < line.size() && line[close + 1] != ',') {
+    error = {static_cast<int>(close) + 2, fmt::format("expected a comma after the closing quote, found {}",
+                                                      quoted_excerpt(line.substr(close + 1, 1)))};
+    return false;
+  }
+  add(line.substr(first, close - first));
+  begin = close + 1;
+  return true;
+}
+
+std::optional<std::size_t> CsvFields::find(std::string_view name) const {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (equal_ignoring_case(trimmed(fields_[i]), name)) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t CsvFields::count(std::string_view name) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    count += equal_ignoring_case(trimmed(fields_[i]), name) ? 1U : 0U;
+  }
+  return count;
+}
+
+bool CsvFields::split_plain(std::string_view line) {
+  line_ = line.data();
+  count_ = 0;
+  const char* const end = line.data() + line.size();
+  const char* begin = line.data();
+  for (const char* block = line.data(); block < end; block += kSearchBlock) {
+    const auto left = static_cast<std::size_t>(end - block);
+    std::uint64_t commas = find_byte(block, ',');
+    if (left < kSearchBlock) {
+      commas &= (std::uint64_t{1} << left) - 1;
+    }
+    make_room_for(kSearchBlock + 1);
+    for (; commas != 0; commas &= commas - 1) {
+      const char* comma = block + std::countr_zero(commas);
+      if (*begin == '"') {
+        return false;
+      }
+      fields_[count_++] = std::string_view(begin, static_cast<std::size_t>(comma - begin));
+      begin = comma + 1;
+    }
+  }
+  make_room_for(1);
+  fields_[count_++] = std::string_view(begin, static_cast<std::size_t>(end - begin));
+  return *begin != '"';
+}
+
+void CsvFields::add(std::string_view field) {
+  make_room_for(1);
+  fields_[count_++] = field;
+}
+
+void CsvFields::make_room_for(std::size_t more) {
+  if (fields_.size() < count_ + more) {
+    fields_.resize(count_ + more);
+  }
+}
+
+}  // namespace inferometer
