@@ -24,6 +24,19 @@ std::int64_t whole_picoseconds(double duration_s) {
   return duration_from_seconds(duration_s).count();
 }
 
+/// Adds the growth of the higher of two roofs, of which compute is ahead by `lead` now and counts at a tie.
+void add_higher(std::int64_t lead, std::int64_t compute_growth, std::int64_t bandwidth_growth,
+                StepLine& line) {
+  const std::int64_t gain = compute_growth - bandwidth_growth;
+  if (lead >= 0) {
+    line.growth.compute += Duration(compute_growth);
+    line.steps = std::min(line.steps, steps_ahead(lead, gain));
+  } else {
+    line.growth.bandwidth += Duration(bandwidth_growth);
+    line.steps = std::min(line.steps, steps_ahead(-lead - 1, -gain));
+  }
+}
+
 }  // namespace
 
 PriceRate::PriceRate(double seconds_per_unit) {
@@ -63,16 +76,11 @@ void DecodeAttentionPrice::add(std::int64_t decodes, std::int64_t context, bool 
   }
 }
 
-DecodeAttentionPrice::Slope DecodeAttentionPrice::slope(std::int64_t decodes, std::int64_t context) const {
-  const std::int64_t lead = compute_.at(decodes, context) - bandwidth_.at(decodes, context);
-  const std::int64_t gain = compute_.per_context_token_ps - bandwidth_.per_context_token_ps;
-  if (lead >= 0) {
-    const std::int64_t limit = gain >= 0 ? DecodeLine::kNoLimit : context + lead / -gain;
-    return {{.compute = Duration(compute_.per_context_token_ps)}, limit};
-  }
-  // The memory roof counts while it is strictly the higher one.
-  const std::int64_t limit = gain <= 0 ? DecodeLine::kNoLimit : context + (-lead - 1) / gain;
-  return {{.bandwidth = Duration(bandwidth_.per_context_token_ps)}, limit};
+void DecodeAttentionPrice::add_growth(std::int64_t decodes, std::int64_t context, std::int64_t context_growth,
+                                      StepLine& line) const {
+  add_higher(compute_.at(decodes, context) - bandwidth_.at(decodes, context),
+             compute_.per_context_token_ps * context_growth, bandwidth_.per_context_token_ps * context_growth,
+             line);
 }
 
 PrefillAttentionPrice::PrefillAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
@@ -136,6 +144,29 @@ std::int64_t PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, Step
     cost.bandwidth += Duration(bandwidth);
   }
   return tokens;
+}
+
+std::int64_t PrefillAttentionPrice::steps_within_window(const ChunkShape& chunk) const {
+  if (chunk.past >= window_ - 1) {
+    return StepLine::kForever;  // every token sees a full window, in each step
+  }
+  const std::int64_t room = window_ - chunk.past - chunk.tokens;
+  return room < 0 ? 1 : room / chunk.tokens + 1;
+}
+
+void PrefillAttentionPrice::add_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
+  std::int64_t lead = 0;
+  std::int64_t compute_growth = 0;
+  std::int64_t bandwidth_growth = 0;
+  for (const ChunkShape& chunk : chunks) {
+    lead += compute_ps(chunk.tokens, chunk.past) - bandwidth_ps(chunk.tokens, chunk.past);
+    if (chunk.past < window_ - 1) {
+      compute_growth += per_pair_.times(chunk.tokens) * chunk.tokens;
+      bandwidth_growth += per_key_ps_ * chunk.tokens;
+    }
+    line.steps = std::min(line.steps, steps_within_window(chunk));
+  }
+  add_higher(lead, compute_growth, bandwidth_growth, line);
 }
 
 }  // namespace inferometer

@@ -52,13 +52,10 @@ class DecodeAttentionPrice {
   /// `beside_prefill`: the launch is paid by the chunks of the same step.
   void add(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const;
 
-  /// Change of the price for each context token while the same roof stays the higher one, and the largest
-  /// context for which it does.
-  struct Slope {
-    StepCost per_context_token;
-    std::int64_t context_limit;
-  };
-  [[nodiscard]] Slope slope(std::int64_t decodes, std::int64_t context) const;
+  /// Adds what each step costs more than the one before when the context grows by so much a step, and cuts
+  /// the line where the other roof takes over.
+  void add_growth(std::int64_t decodes, std::int64_t context, std::int64_t context_growth,
+                  StepLine& line) const;
 
  private:
   struct Line {
@@ -85,6 +82,10 @@ class PrefillAttentionPrice {
   /// Returns the number of tokens in the chunks. Precondition: at least one chunk.
   std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost) const;
 
+  /// Adds what each step costs more than the one before when every chunk finds the last one's tokens in its
+  /// past, and cuts the line where the other roof takes over or a window begins to count.
+  void add_growth(std::span<const ChunkShape> chunks, StepLine& line) const;
+
  private:
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -92,6 +93,8 @@ class PrefillAttentionPrice {
   [[nodiscard]] double most_seconds(const ChunkShape& chunk) const;
   [[nodiscard]] std::int64_t compute_ps(std::int64_t tokens, std::int64_t past) const;
   [[nodiscard]] std::int64_t bandwidth_ps(std::int64_t tokens, std::int64_t past) const;
+  /// Steps in which a chunk's price keeps growing at the rate it grows at now.
+  [[nodiscard]] std::int64_t steps_within_window(const ChunkShape& chunk) const;
 
   Duration start_up_;
   std::int64_t window_ = kUnlimited;

@@ -65,16 +65,20 @@ class RooflinePricer final : public StepPricer {
     return cost;
   }
 
-  [[nodiscard]] std::optional<DecodeLine> decode_line(std::int64_t decodes,
-                                                      std::int64_t context) const override {
-    const StepShape shape{.decodes = decodes, .decode_context = context, .sampled_rows = decodes};
-    const auto [slope, limit] = decode_attention_.slope(decodes, context);
-    DecodeLine line{price(shape), slope, limit};
-    const std::int64_t slope_ps = slope.total().count();
-    if (host_overlap_ && line.at_context.host > Duration() && slope_ps > 0) {
+  [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
+                                             std::int64_t context_growth) const override {
+    StepLine line{price(shape)};
+    if (shape.decodes > 0) {
+      decode_attention_.add_growth(shape.decodes, shape.decode_context, context_growth, line);
+    }
+    if (!shape.chunks.empty()) {
+      prefill_attention_.add_growth(shape.chunks, line);
+    }
+    const std::int64_t growth_ps = line.growth.total().count();
+    if (host_overlap_ && line.first.host > Duration() && growth_ps > 0) {
       // What still shows of the host goes behind the GPU as the GPU takes longer.
-      line.per_context_token.host = Duration(-slope_ps);
-      line.context_limit = std::min(limit, context + line.at_context.host.count() / slope_ps);
+      line.growth.host = Duration(-growth_ps);
+      line.steps = std::min(line.steps, steps_ahead(line.first.host.count(), -growth_ps));
     }
     return line;
   }

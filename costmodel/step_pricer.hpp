@@ -38,32 +38,37 @@ struct StepCost {
   friend constexpr bool operator==(const StepCost&, const StepCost&) = default;
 };
 
-/// The cost of decode-only steps of one batch, as a straight line in the context: for every context c from
-/// the one asked about up to `context_limit`, price = at_context + per_context_token * (c - context), part by
-/// part, exactly.
-struct DecodeLine {
-  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+/// The cost of successive steps as a straight line: step j costs first + growth * j, part by part, exactly,
+/// for every j below `steps`.
+struct StepLine {
+  static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
-  StepCost at_context{};
-  StepCost per_context_token{};  ///< the host part may fall (below zero here) while it hides behind the GPU
-  std::int64_t context_limit = kNoLimit;
+  StepCost first{};
+  StepCost growth{};              ///< its host part falls (below zero) where the host hides behind the GPU
+  std::int64_t steps = kForever;  ///< >= 1
 };
+
+/// How many steps the higher of two straight lines stays the higher one, this step included. `lead`: what the
+/// higher one is ahead by now, >= 0, and > 0 when at a tie the other one counts; `gain`: what it wins each
+/// step.
+constexpr std::int64_t steps_ahead(std::int64_t lead, std::int64_t gain) {
+  return gain >= 0 ? StepLine::kForever : lead / -gain + 1;
+}
 
 /// Prices one engine step. Called once a step by the stepper: O(number of chunks), no allocation, no hashing
 /// (beyond the limits it was built for it may be slower, never different).
 /// Contract: pure (the same shape always costs the same), at least one picosecond, total() never falls when
-/// `decode_context` grows, and for fixed `decodes` and no chunks total() is piecewise affine in
-/// `decode_context` with integer coefficients, so that a stretch of decode steps has a closed form.
+/// `decode_context` grows.
 class StepPricer {
  public:
   virtual ~StepPricer() = default;
   [[nodiscard]] virtual StepCost price(const StepShape& shape) const = 0;
 
-  /// The line on which the price of {decodes, c, sampled_rows = decodes, no chunks} lies from c = `context`
-  /// on. Nothing from a pricer that cannot promise one: its steps are then priced one by one. Precondition:
-  /// decodes >= 1.
-  [[nodiscard]] virtual std::optional<DecodeLine> decode_line(std::int64_t /*decodes*/,
-                                                              std::int64_t /*context*/) const {
+  /// The line on which the prices of this step and those after it lie, when each step adds `context_growth`
+  /// (>= 0) to the decode context and the tokens of every chunk to its past, and nothing else changes.
+  /// Nothing from a pricer that cannot promise one: its steps are then priced one by one.
+  [[nodiscard]] virtual std::optional<StepLine> line(const StepShape& /*shape*/,
+                                                     std::int64_t /*context_growth*/) const {
     return std::nullopt;
   }
 };

@@ -40,27 +40,21 @@ WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : w
   bytes_per_query_ = hbm({&query, 1});
 }
 
-void WorkTotals::add(const StepShape& shape) {
-  steps_ += 1;
-  sampling_steps_ += shape.sampled_rows > 0 ? 1 : 0;
-  tokens_ += shape.tokens();
-  rows_ += shape.sampled_rows;
-  pairs_ += shape.decode_context;
-  keys_ += shape.decode_context;
-  for (const ChunkShape& chunk : shape.chunks) {
-    pairs_ += attention_pairs(chunk, window_);
-    keys_ += attention_keys(chunk, window_);
-  }
-}
-
-void WorkTotals::add_decode_stretch(std::int64_t decodes, std::int64_t context, std::int64_t steps) {
-  const std::int64_t attended = context * steps + decodes * (steps * (steps - 1) / 2);
+void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth) {
+  const std::int64_t attended = shape.decode_context * steps + context_growth * (steps * (steps - 1) / 2);
   steps_ += steps;
-  sampling_steps_ += steps;
-  tokens_ += decodes * steps;
-  rows_ += decodes * steps;
+  sampling_steps_ += shape.sampled_rows > 0 ? steps : 0;
+  tokens_ += shape.tokens() * steps;
+  rows_ += shape.sampled_rows * steps;
   pairs_ += attended;
   keys_ += attended;
+  for (ChunkShape chunk : shape.chunks) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+      pairs_ += attention_pairs(chunk, window_);
+      keys_ += attention_keys(chunk, window_);
+      chunk.past += chunk.tokens;
+    }
+  }
 }
 
 Flops WorkTotals::flops() const {

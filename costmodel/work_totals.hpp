@@ -18,11 +18,11 @@ class WorkTotals {
   /// Throws ConfigError when the model cannot be split over `tensor_parallel` GPUs.
   WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel);
 
-  void add(const StepShape& shape);
+  void add(const StepShape& shape) { add(shape, 1, 0); }
 
-  /// `steps` steps of the same `decodes` sequences and nothing else, each sampling; `context` is that of the
-  /// first step, and every step adds `decodes` tokens to it (no sequence is held by a sliding window). O(1).
-  void add_decode_stretch(std::int64_t decodes, std::int64_t context, std::int64_t steps);
+  /// So many steps: `shape` is that of the first, and each adds `context_growth` to the decode context and
+  /// the tokens of every chunk to its past. O(1) without chunks, else O(chunks * steps).
+  void add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth);
 
   /// Of one GPU, so far: the useful work, without padding. Equal to the sums over the steps' operators.
   /// Bytes stop at 2^63 - 1, a month of simulated time under full load.

@@ -68,8 +68,15 @@ class BatchState {
   /// Sets a decoding sequence aside for a step it does not take part in. To be put back by resume_decode().
   void suspend_decode(SequenceId id);
   void resume_decode(SequenceId id);
-  /// Every decoding sequence emits a token at `now`.
-  void advance_decodes(TimePoint now) { decodes_.advance(now, sequences_); }
+  /// Takes blocks that decode steps need beyond the first.
+  void take_blocks(BlockCount count) { pool_.take(count); }
+  /// Every decoding sequence emits so many tokens, one a step, the first at `first_end`, the last at
+  /// `last_end`. Precondition: no sequence has fewer left, no window fills up before the last.
+  void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
+    decodes_.advance(first_end, last_end, steps, sequences_);
+  }
+  /// Steps after which a decoding sequence has emitted its last token. Precondition: one is decoding.
+  [[nodiscard]] std::int64_t steps_to_next_finish() { return decodes_.steps_to_next_finish(sequences_); }
   /// The chunk has run. Returns true when it was the last of the prefill: a token is emitted at `now`, and
   /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
   /// prefilling).

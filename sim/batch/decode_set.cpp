@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -31,6 +32,7 @@ void DecodeSet::join(Sequence& sequence, SequenceId id) {
   const std::int64_t attention = attended(sequence.computed);
   context_ += attention;
   if (sequence.grows) {
+    ++growing_;
     ++phases_[static_cast<std::size_t>(phase_of(sequence.computed))];
   }
   finishes_.push_back({step_ + sequence.output - sequence.emitted, serial_, id});
@@ -52,6 +54,7 @@ void DecodeSet::join(Sequence& sequence, SequenceId id) {
 void DecodeSet::leave(Sequence& sequence) {
   const std::int64_t steps = steps_of(sequence);
   if (sequence.grows) {
+    --growing_;
     --phases_[static_cast<std::size_t>(phase_of(sequence.computed + steps))];
   }
   if (steps > 0) {
@@ -74,23 +77,42 @@ void DecodeSet::leave(Sequence& sequence) {
   }
 }
 
-void DecodeSet::advance(TimePoint now, std::span<const Sequence> sequences) {
+std::int64_t DecodeSet::blocks_needed_at(std::int64_t ahead) const {
+  const std::int64_t phase = next_phase_ - ahead % block_size_;
+  return phases_[static_cast<std::size_t>(phase < 0 ? phase + block_size_ : phase)];
+}
+
+void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t steps,
+                        std::span<const Sequence> sequences) {
   gaps_.clear();
   if (veterans_ > 0) {
-    gaps_.push_back({now - last_step_end_, veterans_});
+    gaps_.push_back({first_end - last_step_end_, veterans_});
   }
   for (const Joiners& joiners : joiners_) {
     if (joiners.count > 0) {
-      gaps_.push_back({now - joiners.emitted, joiners.count});
+      gaps_.push_back({first_end - joiners.emitted, joiners.count});
     }
   }
   joiners_.clear();
   veterans_ = count_;
-  last_step_end_ = now;
-  ++step_;
-  next_phase_ = next_phase_ == 0 ? block_size_ - 1 : next_phase_ - 1;
-  context_ += unsaturated_;
+  last_step_end_ = last_end;
+  step_ += steps;
+  const std::int64_t phase = next_phase_ - steps % block_size_;
+  next_phase_ = phase < 0 ? phase + block_size_ : phase;
+  context_ += unsaturated_ * steps;
   saturate_due(sequences);
+}
+
+std::int64_t DecodeSet::steps_to_next_finish(std::span<const Sequence> sequences) {
+  while (!is_current(finishes_.front(), sequences)) {
+    std::pop_heap(finishes_.begin(), finishes_.end(), std::greater<>());
+    finishes_.pop_back();
+  }
+  return finishes_.front().step - step_;
+}
+
+std::int64_t DecodeSet::steps_of_same_growth() const {
+  return saturations_.empty() ? std::numeric_limits<std::int64_t>::max() : saturations_.front().step - step_;
 }
 
 bool DecodeSet::is_current(const Due& due, std::span<const Sequence> sequences) {

@@ -32,8 +32,15 @@ class DecodeSet {
   [[nodiscard]] std::int64_t context() const { return context_; }
   /// Tokens one sequence with so many cached tokens attends to in its next step.
   [[nodiscard]] std::int64_t attended(std::int64_t computed) const;
+  /// Tokens that the next step adds to context(); unchanged for steps_of_same_growth() steps.
+  [[nodiscard]] std::int64_t context_growth() const { return unsaturated_; }
   /// New KV blocks that the next step of all takes.
   [[nodiscard]] std::int64_t blocks_needed() const { return phases_[static_cast<std::size_t>(next_phase_)]; }
+  /// New KV blocks that step `ahead` from now takes (0: the next one), while nobody joins or leaves.
+  [[nodiscard]] std::int64_t blocks_needed_at(std::int64_t ahead) const;
+  /// New KV blocks that the next block-size steps take, whatever step they start from: one each growing
+  /// member.
+  [[nodiscard]] std::int64_t growing() const { return growing_; }
 
   /// Steps `sequence` has decoded since it joined. Precondition: it is a member.
   [[nodiscard]] std::int64_t steps_of(const Sequence& sequence) const { return step_ - sequence.join_step; }
@@ -45,10 +52,18 @@ class DecodeSet {
   /// Takes a member out and makes its (*) fields exact, except held_blocks. O(1) amortised.
   void leave(Sequence& sequence);
 
-  /// All members emit a token at `now`. The gaps to their previous tokens stay readable until the next call.
-  /// `sequences` is where the members live, by id.
-  void advance(TimePoint now, std::span<const Sequence> sequences);
+  /// All members emit so many tokens, one a step: the first step ends at `first_end`, the last at `last_end`.
+  /// The gaps that the first step closes stay readable until the next call; those of the later steps are as
+  /// long as the steps. `sequences` is where the members live, by id. Precondition: 1 <= steps <=
+  /// steps_to_next_finish() and steps_of_same_growth(). O(changes), whatever the number of steps.
+  void advance(TimePoint first_end, TimePoint last_end, std::int64_t steps,
+               std::span<const Sequence> sequences);
   [[nodiscard]] std::span<const TokenGap> gaps() const { return gaps_; }
+
+  /// Steps after which the next member has emitted its last token. Precondition: not empty. O(1) amortised.
+  [[nodiscard]] std::int64_t steps_to_next_finish(std::span<const Sequence> sequences);
+  /// Steps that all add the same to the context: until the next window is full.
+  [[nodiscard]] std::int64_t steps_of_same_growth() const;
 
   /// The next member that has emitted its last token, as far as `sequences` says it is still that member;
   /// kNoSequence when there is none. The caller must take it out (leave) before asking again.
@@ -76,6 +91,7 @@ class DecodeSet {
   std::optional<std::int64_t> window_;
   std::int64_t count_ = 0;
   std::int64_t context_ = 0;
+  std::int64_t growing_ = 0;      // members that take a new block now and then: the sum of phases_
   std::int64_t unsaturated_ = 0;  // members whose attended context still grows by one a step
   std::int64_t step_ = 0;
   std::uint64_t serial_ = 0;

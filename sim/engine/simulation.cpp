@@ -30,9 +30,10 @@ bool Simulation::run(std::int64_t max_events) {
 void Simulation::dispatch(Event event) {
   switch (event.kind()) {
     case EventKind::step_end:
-      replicas_[event.target()].end_step();
-      report_departures(event.target());
-      request_schedule(event.target(), now_);
+      // The end that a stretch had before an arrival cut it short means nothing any more.
+      if (replicas_[event.target()].running_until() == now_) {
+        end_steps(event.target());
+      }
       break;
     case EventKind::arrival:
       if (pending_arrival_ == now_) {
@@ -55,8 +56,11 @@ void Simulation::receive_arrivals() {
     workload_->take(request_);
     INFEROMETER_CHECK(request_.arrival == now_, "a request arrives when the workload said it would");
     ++injected_;
-    observer_.on_arrival(request_);
-    if (!replicas_[kTarget].enqueue(request_)) {
+    interrupt(kTarget);
+    observer_.on_arrival(request_, waiting_);
+    if (replicas_[kTarget].enqueue(request_)) {
+      ++waiting_;
+    } else {
       workload_->finished(request_.id, now_);
     }
   }
@@ -64,15 +68,36 @@ void Simulation::receive_arrivals() {
   post_next_arrival();
 }
 
-void Simulation::schedule(std::uint32_t target) {
-  Replica& replica = replicas_[target];
-  if (replica.in_step()) {
+void Simulation::end_steps(std::uint32_t target) {
+  replicas_[target].end_steps();
+  report_departures(target);
+  request_schedule(target, now_);
+}
+
+// Steps that end now end before a request that comes now.
+void Simulation::interrupt(std::uint32_t target) {
+  const std::optional<TimePoint> end = replicas_[target].interrupt(now_);
+  if (!end) {
     return;
   }
-  const Replica::Start start = replica.start_step(now_);
+  if (*end == now_) {
+    end_steps(target);
+  } else {
+    queue_.push(Event::at(*end, EventKind::step_end, target));
+  }
+}
+
+void Simulation::schedule(std::uint32_t target) {
+  Replica& replica = replicas_[target];
+  if (replica.is_running()) {
+    return;
+  }
+  const auto waiting_before = static_cast<std::int64_t>(replica.state().waiting().size());
+  const Replica::Start start = replica.start_steps(now_);
+  waiting_ += static_cast<std::int64_t>(replica.state().waiting().size()) - waiting_before;
   report_departures(target);
-  if (start.step_end) {
-    queue_.push(Event::at(*start.step_end, EventKind::step_end, target));
+  if (start.end) {
+    queue_.push(Event::at(*start.end, EventKind::step_end, target));
   } else if (start.wake_at) {
     INFEROMETER_CHECK(*start.wake_at > now_, "a policy asks to be woken later, not now");
     request_schedule(target, *start.wake_at);

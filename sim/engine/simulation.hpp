@@ -41,6 +41,8 @@ class Simulation {
  private:
   void dispatch(Event event);
   void receive_arrivals();
+  void end_steps(std::uint32_t target);
+  void interrupt(std::uint32_t target);
   void schedule(std::uint32_t target);
   void request_schedule(std::uint32_t target, TimePoint time);
   void report_departures(std::uint32_t target);
@@ -53,6 +55,7 @@ class Simulation {
   TimePoint now_;
   Request request_;
   std::int64_t injected_ = 0;
+  std::int64_t waiting_ = 0;  // on all replicas
   std::int64_t events_ = 0;
   std::optional<TimePoint> pending_arrival_;                 // the earliest one in the queue
   std::vector<std::optional<TimePoint>> pending_schedules_;  // likewise, by replica

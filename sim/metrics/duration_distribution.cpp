@@ -65,6 +65,32 @@ double milliseconds_of(const Place& place, std::int64_t lower, std::int64_t uppe
 
 }  // namespace
 
+void DurationDistribution::add_progression(Duration first, Duration difference, std::int64_t length,
+                                           std::int64_t count) {
+  const std::int64_t step = difference.count();
+  if (count > kMostRepeats || std::clamp(step, -kSteepest, kSteepest) != step) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      add(first + difference * i, count);
+    }
+    return;
+  }
+  std::int64_t value = first.count();
+  add_to_runs(value, count);
+  for (std::int64_t left = length - 1; left > 0;) {
+    value += step;
+    add_to_runs(value, count);  // the last run grows in this direction now, or a new one begins
+    --left;
+    Run& run = runs_.back();
+    if (run.length > 1 && left > 0) {
+      const std::int64_t more = std::min(left, kLongest - run.length);
+      run.length = static_cast<std::uint16_t>(run.length + more);
+      value += step * more;
+      last_ = value;
+      left -= more;
+    }
+  }
+}
+
 std::int64_t DurationDistribution::count() const {
   std::int64_t count = 0;
   for (const Run& run : runs_) {

@@ -48,6 +48,10 @@ class DurationDistribution {
     add_to_runs(value.count(), count);
   }
 
+  /// `length` values first, first + difference, ..., each so many times. Precondition: none below 0, length
+  /// and count >= 1. O(length / 65,535).
+  void add_progression(Duration first, Duration difference, std::int64_t length, std::int64_t count);
+
   [[nodiscard]] const Runs& runs() const { return runs_; }
 
   /// Values in all, repetitions counted. O(runs), like everything below.

@@ -16,15 +16,37 @@ StepPhase phase_of(const StepRecord& step) {
 
 }  // namespace
 
+// Steps r, r + n, r + 2 n, ... of rounds of n steps: the m-th of them holds h + p m blocks for a + b n m.
+void LevelTotals::add_held(const StepRecord& steps) {
+  const Stretch& stretch = steps.stretch;
+  const std::int64_t count = stretch.steps();
+  peak = std::max(peak, steps.held_during(count - 1));
+  const auto round = static_cast<std::int64_t>(steps.held_rounds.size());
+  if (round == 0) {
+    integral += Int128{steps.held_blocks.count()} * stretch.time().count();
+    return;
+  }
+  const Int128 more_time = Int128{stretch.growth().total().count()} * round;
+  for (std::int64_t step = 0; step < std::min(round, count); ++step) {
+    const Int128 held = steps.held_rounds[static_cast<std::size_t>(step)];
+    const Int128 time = stretch.time_at(step).count();
+    const Int128 n = (count - step + round - 1) / round;
+    const Int128 sum = n * (n - 1) / 2;
+    const Int128 sum_of_squares = sum * (2 * n - 1) / 3;
+    integral += n * held * time + sum * (held * more_time + steps.held_per_round * time) +
+                sum_of_squares * steps.held_per_round * more_time;
+  }
+}
+
 MetricsRecorder::MetricsRecorder(std::int64_t replicas, const std::optional<WorkTotals>& work)
-    : waiting_(static_cast<std::size_t>(replicas)) {
+    : replicas_(replicas) {
   INFEROMETER_CHECK(replicas >= 1, "there is a replica to record");
   for (PhaseTotals& phase : totals_.phases) {
     phase.work = work;
   }
 }
 
-void MetricsRecorder::on_arrival(const Request& request) {
+void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
   ArrivalTotals& arrivals = totals_.arrivals;
   if (arrivals.count == 0) {
     arrivals.first = request.arrival;
@@ -35,7 +57,7 @@ void MetricsRecorder::on_arrival(const Request& request) {
   ++arrivals.count;
   arrivals.last = request.arrival;
   arrivals.in_system.add(totals_.in_system);
-  arrivals.waiting_at_last = all_waiting_;
+  arrivals.waiting_at_last = waiting;
   ++totals_.in_system;
   totals_.max_in_system = std::max(totals_.max_in_system, totals_.in_system);
   totals_.stays -= request.arrival.since_start().count();
@@ -53,25 +75,25 @@ void MetricsRecorder::on_rejected(const RejectedRequest& request) {
       {request.id, request.arrival, request.prompt, static_cast<std::int32_t>(reason - reasons_.begin())});
 }
 
-void MetricsRecorder::on_step(const StepRecord& step) {
-  const Duration time = step.end - step.start;
-  PhaseTotals& phase = totals_.phases[static_cast<std::size_t>(phase_of(step))];
-  ++phase.steps;
-  phase.cost = phase.cost + step.cost;
-  phase.prefill_tokens += step.prefill_tokens;
-  phase.decode_tokens += step.decodes;
+void MetricsRecorder::on_steps(const StepRecord& steps) {
+  const Stretch& stretch = steps.stretch;
+  const Duration time = stretch.time();
+  PhaseTotals& phase = totals_.phases[static_cast<std::size_t>(phase_of(steps))];
+  phase.steps += stretch.steps();
+  phase.cost = phase.cost + stretch.cost();
+  phase.prefill_tokens += steps.prefill_tokens * stretch.steps();
+  phase.decode_tokens += steps.decodes * stretch.steps();
   if (phase.work) {
-    phase.work->add(step.shape);
+    phase.work->add(steps.shape, stretch.steps(), steps.context_growth);
   }
-  totals_.held_blocks.add(step.held_blocks.count(), time);
-  totals_.decodes.add(step.decodes, time);
-  totals_.running.add(step.running, time);
-  totals_.max_waiting = std::max({totals_.max_waiting, step.kept_waiting, step.waiting});
-  totals_.preemptions += step.preempted;
-  totals_.last_event = step.end;
-  count_emitted(step.end, step.emitted);
-  add_gaps(step.gaps);
-  set_waiting(step.replica, step.waiting);
+  totals_.held_blocks.add_held(steps);
+  totals_.decodes.add(steps.decodes, time);
+  totals_.running.add(steps.running, time);
+  totals_.max_waiting = std::max({totals_.max_waiting, steps.kept_waiting, steps.waiting});
+  totals_.preemptions += steps.preempted;
+  totals_.last_event = stretch.end();
+  count_emitted(steps);
+  add_gaps(steps);
 }
 
 void MetricsRecorder::on_finished(const FinishedRequest& request) {
@@ -87,35 +109,38 @@ void MetricsRecorder::leave(TimePoint time) {
   totals_.stays += time.since_start().count();
 }
 
-void MetricsRecorder::count_emitted(TimePoint end, std::int64_t emitted) {
+void MetricsRecorder::count_emitted(const StepRecord& steps) {
   constexpr Duration kSecond = seconds(1);
-  totals_.emitted += emitted;
-  if (end >= second_end_) {
-    const std::int64_t whole = end.since_start().count() / kSecond.count();
-    second_end_ = TimePoint(kSecond * (whole + 1));
-    second_emitted_ = 0;
+  totals_.emitted += steps.emitted * steps.stretch.steps();
+  for (std::int64_t done = 0; done < steps.stretch.steps();) {
+    const TimePoint end = steps.stretch.end_of(done);
+    if (end >= second_end_) {
+      const std::int64_t whole = end.since_start().count() / kSecond.count();
+      second_end_ = TimePoint(kSecond * (whole + 1));
+      second_emitted_ = 0;
+    }
+    const std::int64_t upto = steps.stretch.ended_before(second_end_);
+    second_emitted_ += steps.emitted * (upto - done);
+    totals_.max_emitted_per_second = std::max(totals_.max_emitted_per_second, second_emitted_);
+    done = upto;
   }
-  second_emitted_ += emitted;
-  totals_.max_emitted_per_second = std::max(totals_.max_emitted_per_second, second_emitted_);
 }
 
 // Sequences that joined at the last step's end come as a group of their own with the same gap: together they
 // continue the progression of the steps before.
-void MetricsRecorder::add_gaps(std::span<const TokenGap> gaps) {
-  for (std::size_t i = 0; i < gaps.size();) {
-    const Duration gap = gaps[i].gap;
+void MetricsRecorder::add_gaps(const StepRecord& steps) {
+  for (std::size_t i = 0; i < steps.gaps.size();) {
+    const Duration gap = steps.gaps[i].gap;
     std::int64_t count = 0;
-    for (; i < gaps.size() && gaps[i].gap == gap; ++i) {
-      count += gaps[i].count;
+    for (; i < steps.gaps.size() && steps.gaps[i].gap == gap; ++i) {
+      count += steps.gaps[i].count;
     }
     gaps_.add(gap, count);
   }
-}
-
-void MetricsRecorder::set_waiting(std::int32_t replica, std::int64_t waiting) {
-  std::int64_t& before = waiting_[static_cast<std::size_t>(replica)];
-  all_waiting_ += waiting - before;
-  before = waiting;
+  const Stretch& stretch = steps.stretch;
+  if (stretch.steps() > 1 && steps.decodes > 0) {
+    gaps_.add_progression(stretch.time_at(1), stretch.growth().total(), stretch.steps() - 1, steps.decodes);
+  }
 }
 
 }  // namespace inferometer

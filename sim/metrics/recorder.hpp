@@ -51,12 +51,12 @@ class MetricsRecorder final : public SimulationObserver {
   /// MFU.
   explicit MetricsRecorder(std::int64_t replicas = 1, const std::optional<WorkTotals>& work = std::nullopt);
 
-  void on_arrival(const Request& request) override;
+  void on_arrival(const Request& request, std::int64_t waiting) override;
   void on_rejected(const RejectedRequest& request) override;
-  void on_step(const StepRecord& step) override;
+  void on_steps(const StepRecord& steps) override;
   void on_finished(const FinishedRequest& request) override;
 
-  [[nodiscard]] std::int64_t replicas() const { return static_cast<std::int64_t>(waiting_.size()); }
+  [[nodiscard]] std::int64_t replicas() const { return replicas_; }
   [[nodiscard]] const RunTotals& totals() const { return totals_; }
   /// In order of finishing.
   [[nodiscard]] const std::vector<RequestRecord>& finished() const { return finished_; }
@@ -67,17 +67,15 @@ class MetricsRecorder final : public SimulationObserver {
 
  private:
   void leave(TimePoint time);
-  void count_emitted(TimePoint end, std::int64_t emitted);
-  void add_gaps(std::span<const TokenGap> gaps);
-  void set_waiting(std::int32_t replica, std::int64_t waiting);
+  void count_emitted(const StepRecord& steps);
+  void add_gaps(const StepRecord& steps);
 
+  std::int64_t replicas_;
   RunTotals totals_;
   std::vector<RequestRecord> finished_;
   std::vector<RejectedRecord> rejected_;
   std::vector<std::string> reasons_;
   DurationDistribution gaps_;
-  std::vector<std::int64_t> waiting_;  // by replica, at its latest step end
-  std::int64_t all_waiting_ = 0;
   TimePoint second_end_;  // end of the second of simulated time whose tokens are being counted
   std::int64_t second_emitted_ = 0;
 };

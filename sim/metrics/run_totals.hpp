@@ -11,6 +11,7 @@
 #include "costmodel/step_pricer.hpp"
 #include "costmodel/work_totals.hpp"
 #include "sim/metrics/thinned_samples.hpp"
+#include "sim/replica/observer.hpp"
 
 namespace inferometer {
 
@@ -35,6 +36,8 @@ struct LevelTotals {
     integral += Int128{value} * time.count();
     peak = value > peak ? value : peak;
   }
+  /// The blocks held in the steps of a record. O(steps of a round).
+  void add_held(const StepRecord& steps);
 };
 
 struct ArrivalTotals {
@@ -42,7 +45,7 @@ struct ArrivalTotals {
   TimePoint first, last;
   Int128 squared_gaps = 0;           ///< sum over neighbours of (picoseconds between them)^2
   ThinnedSamples in_system;          ///< requests in the system as each arrival found it
-  std::int64_t waiting_at_last = 0;  ///< requests that waited when the last one came, by the latest step ends
+  std::int64_t waiting_at_last = 0;  ///< requests that waited as the last one came
 };
 
 struct RunTotals {

@@ -1,33 +1,53 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
 #include "base/units.hpp"
-#include "costmodel/step_pricer.hpp"
+#include "costmodel/step_shape.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
+#include "sim/replica/stretch.hpp"
 #include "workloads/request.hpp"
 
 namespace inferometer {
 
-/// One step of one replica, at its end. References live only as long as the call.
+/// One step of one replica, or several in a row, told at the end of the last. Those in a row differ only in
+/// that each has the tokens of the one before in its context: they run the same sequences, and nobody is
+/// admitted, preempted or finished between them. References live only as long as the call.
 struct StepRecord {
   std::int32_t replica = 0;
-  TimePoint start, end;
-  const StepCost& cost;             ///< adds up to end - start
-  const StepShape& shape;           ///< what was priced, padding included
-  std::int64_t decodes = 0;         ///< sequences that decoded one token
-  std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run
-  std::int64_t emitted = 0;         ///< tokens emitted at the end: decodes plus finished prefills
-  std::int64_t running = 0;         ///< sequences running during the step
-  std::int64_t kept_waiting = 0;    ///< sequences that had waited for some time when it started
-  std::int64_t waiting = 0;         ///< sequences waiting at its end, those that arrived meanwhile included
-  std::int64_t preempted = 0;       ///< sequences preempted at its start
-  BlockCount held_blocks{};         ///< during the step
-  /// Gaps between a token emitted at the end and the same sequence's previous one; first tokens have none.
+  const Stretch& stretch;  ///< how many steps, when, and what they cost
+  const StepShape& shape;  ///< what was priced in the first step, padding included
+  std::int64_t context_growth =
+      0;                     ///< what each step adds to shape.decode_context; chunks find all before them
+  std::int64_t decodes = 0;  ///< sequences that decoded one token in each step
+  std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run in each step
+  std::int64_t emitted = 0;       ///< tokens emitted at the end of each step: decodes plus finished prefills
+  std::int64_t running = 0;       ///< sequences running during the steps
+  std::int64_t kept_waiting = 0;  ///< sequences that had waited for some time when the first step started
+  std::int64_t waiting =
+      0;  ///< sequences waiting at the end of the last, those that arrived meanwhile included
+  std::int64_t preempted = 0;  ///< sequences preempted at the start of the first
+  BlockCount held_blocks{};    ///< during the first step
+  /// Blocks held during each of the first steps, as far as they go; those after repeat them with
+  /// `held_per_round` more in each round. Empty: one step, or no change.
+  std::span<const std::int64_t> held_rounds{};
+  std::int64_t held_per_round = 0;
+  /// Gaps between a token emitted at the end of the first step and the same sequence's previous one; first
+  /// tokens have none. The gaps of later steps are as long as those steps, `decodes` each.
   std::span<const TokenGap> gaps{};
+
+  [[nodiscard]] std::int64_t held_during(std::int64_t step) const {
+    if (held_rounds.empty()) {
+      return held_blocks.count();
+    }
+    const auto round = static_cast<std::int64_t>(held_rounds.size());
+    return held_rounds[static_cast<std::size_t>(step % round)] + step / round * held_per_round;
+  }
 };
 
 /// A request that left without running.
@@ -38,15 +58,22 @@ struct RejectedRequest {
   std::string_view reason;  ///< one sentence, valid during the call
 };
 
-/// Sees what happens in a simulation, in order of time. For metrics, traces and tests; changes nothing.
-/// Called synchronously from the event loop: O(1) a step, please.
+/// Sees what happens in a simulation. For metrics, traces and tests; changes nothing. Called synchronously
+/// from the event loop: O(1) a record, please. In order of time, but for arrivals that a stretch of steps did
+/// not wait for: those are told when they come, the steps at their end.
 class SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
-  virtual void on_arrival(const Request& request) { (void)request; }
+  /// `waiting`: requests that wait, on all replicas, as this one comes and without it.
+  virtual void on_arrival(const Request& request, std::int64_t waiting) { (void)request, (void)waiting; }
   virtual void on_rejected(const RejectedRequest& request) { (void)request; }
-  virtual void on_step(const StepRecord& step) { (void)step; }
+  virtual void on_steps(const StepRecord& steps) { (void)steps; }
   virtual void on_finished(const FinishedRequest& request) { (void)request; }
 };
+
+/// Shows a record's steps one by one, each as a record of its own, for those who look at single steps: tests,
+/// the comparison of steppers. `kept_waiting` and `preempted` go with the first, `waiting` with the last; the
+/// others have 0. O(chunks) a step.
+void visit_steps(const StepRecord& record, const std::function<void(const StepRecord&)>& visit);
 
 }  // namespace inferometer

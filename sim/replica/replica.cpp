@@ -5,8 +5,25 @@
 
 #include "base/check.hpp"
 #include "base/error.hpp"
+#include "sim/batch/block_demand.hpp"
 
 namespace inferometer {
+namespace {
+
+/// Throws ConfigError for a step that ends behind the end of simulated time.
+Duration time_left(TimePoint now, Duration step) {
+  constexpr Duration kEndOfTime = seconds(static_cast<std::int64_t>(kEndOfTimeSeconds));
+  const Duration left = kEndOfTime - now.since_start();
+  if (step > left) {
+    throw ConfigError(
+        Position{"workload"},
+        "the simulation would go on past 106 days, the end of simulated time; fewer requests, a "
+        "higher rate or a faster deployment end sooner");
+  }
+  return left;
+}
+
+}  // namespace
 
 Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
                  std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer)
@@ -34,11 +51,13 @@ bool Replica::enqueue(const Request& request) {
   return true;
 }
 
-Replica::Start Replica::start_step(TimePoint now) {
-  INFEROMETER_CHECK(!step_, "a replica runs one step at a time");
+Replica::Start Replica::start_steps(TimePoint now) {
+  INFEROMETER_CHECK(!running_, "a replica runs one step at a time");
   departed_.clear();
   plan_.clear();
-  policy_->plan(ReplicaView(state_, now), plan_);
+  const ReplicaView view(state_, now);
+  policy_->plan(view, plan_);
+  const Outlook outlook = outlook_of_plan(view);
   reject_unrunnable(now);
   const bool decodes = plan_.decode && state_.decodes().count() > 0;
   if (plan_.chunks.empty() && !decodes) {
@@ -48,21 +67,36 @@ Replica::Start Replica::start_step(TimePoint now) {
     INFEROMETER_CHECK(idle || plan_.wake_at, "a policy leaves no sequence waiting for nothing");
     return {std::nullopt, idle ? std::nullopt : plan_.wake_at};
   }
-  kept_waiting_ = kept_waiting(now);
+  const std::int64_t kept = kept_waiting(now);
   carry_out(now);
-  begin(now);
-  return {step_->end, std::nullopt};
+  begin(now, outlook);
+  running_->kept_waiting = kept;
+  return {running_->stretch.end(), std::nullopt};
 }
 
-TimePoint Replica::end_of_step(TimePoint now, Duration time) {
-  constexpr Duration kEndOfTime = seconds(static_cast<std::int64_t>(kEndOfTimeSeconds));
-  if (time > kEndOfTime - now.since_start()) {
-    throw ConfigError(
-        Position{"workload"},
-        "the simulation would go on past 106 days, the end of simulated time; fewer requests, a "
-        "higher rate or a faster deployment end sooner");
+Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
+  if (config_.stepper == Stepper::reference) {
+    return {std::nullopt, &StepCounts::by_reference};
   }
-  return now + time;
+  const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
+                             !plan_.decode_except.empty() || (!plan_.decode && state_.decodes().count() > 0);
+  if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
+    return {std::nullopt, &StepCounts::changing_batch};
+  }
+  const Stability stability = policy_->stability(view, plan_);
+  if (stability.steps <= 1) {
+    return {std::nullopt, &StepCounts::unpromised};
+  }
+  return {stability, &StepCounts::without_line};
+}
+
+std::int64_t Replica::steps_before_a_prefill_ends() const {
+  std::int64_t steps = Stability::kUntilChange;
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    const std::int64_t left = state_.tokens(chunk.id) - state_.computed(chunk.id);
+    steps = std::min(steps, (left - 1) / chunk.tokens);
+  }
+  return steps;
 }
 
 // Those that arrived at this very moment stand last and have not waited.
@@ -105,7 +139,7 @@ void Replica::carry_out(TimePoint now) {
   }
 }
 
-void Replica::begin(TimePoint now) {
+StepShape Replica::shape_of_plan() {
   chunk_shapes_.clear();
   std::int64_t finishing_chunks = 0;
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
@@ -113,51 +147,132 @@ void Replica::begin(TimePoint now) {
     chunk_shapes_.push_back({std::max(chunk.tokens, plan_.padding.chunk_tokens), past});
     finishing_chunks += past + chunk.tokens == state_.tokens(chunk.id) ? 1 : 0;
   }
-  const std::int64_t decodes = plan_.decode ? state_.decodes().count() : 0;
-  const std::int64_t context = plan_.decode ? state_.decodes().context() : 0;
   StepShape shape;
-  shape.decodes = decodes + plan_.padding.decodes;
-  shape.decode_context = context + plan_.padding.decode_context;
+  shape.decodes = plan_.padding.decodes;
+  shape.decode_context = plan_.padding.decode_context;
+  if (plan_.decode) {
+    shape.decodes += state_.decodes().count();
+    shape.decode_context += state_.decodes().context();
+  }
   shape.sampled_rows = shape.decodes + finishing_chunks;
   shape.chunks = chunk_shapes_;
-  step_.emplace(now, decodes, shape, *pricer_);
-  INFEROMETER_CHECK(step_->cost.total().count() >= 1, "a step takes time");
+  return shape;
 }
 
-void Replica::end_step() {
-  INFEROMETER_CHECK(step_.has_value(), "a step that ends has started");
-  const RunningStep& step = *step_;
+void Replica::begin(TimePoint now, const Outlook& outlook) {
+  const StepShape shape = shape_of_plan();
+  const std::int64_t context_growth = plan_.decode ? state_.decodes().context_growth() : 0;
+  std::optional<StepLine> line;
+  if (outlook.stability) {
+    line = pricer_->line(shape, context_growth);
+  }
+  const bool is_stretch = line.has_value();
+  if (!is_stretch) {
+    line = StepLine{pricer_->price(shape), {}, 1};
+    ++(counts_.*outlook.otherwise);
+  }
+  const Duration first = line->first.total();
+  INFEROMETER_CHECK(first.count() >= 1, "a step takes time");
+  const Duration time = time_left(now, first);
+  const std::int64_t steps =
+      is_stretch ? steps_within(*line, stretch_steps(*line, *outlook.stability), time) : 1;
+  running_.emplace(Running{Stretch(now, *line, steps), shape, plan_.decode ? state_.decodes().count() : 0,
+                           context_growth, 0, is_stretch, is_stretch && outlook.stability->ends_on_arrival});
+}
+
+// At most as many as nobody finishes in but the last, no window fills up in, and the free blocks are enough
+// for.
+std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stability) {
+  std::int64_t steps = std::min(stability.steps, line.steps);
+  if (state_.decodes().count() > 0) {
+    steps = std::min({steps, state_.steps_to_next_finish(), state_.decodes().steps_of_same_growth()});
+  }
+  growing_chunks_.clear();
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    const std::int64_t past = state_.computed(chunk.id);
+    const std::int64_t held = state_.held_blocks(chunk.id);
+    if (held == ceil_div(past + chunk.tokens, config_.block_size)) {
+      growing_chunks_.push_back({chunk.tokens, past});
+    } else {
+      steps = std::min(steps, (held * config_.block_size - past) / chunk.tokens);
+    }
+  }
+  steps = std::min(steps, steps_before_a_prefill_ends());
+  const BlockDemand demand(state_.decodes(), config_.block_size, growing_chunks_);
+  return 1 + demand.steps_within(state_.blocks().free().count(), 1, steps - 1);
+}
+
+std::optional<TimePoint> Replica::interrupt(TimePoint now) {
+  if (!running_ || !running_->ends_on_arrival) {
+    return std::nullopt;
+  }
+  Stretch& stretch = running_->stretch;
+  const std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
+  if (steps == stretch.steps()) {
+    return std::nullopt;
+  }
+  stretch.shorten_to(steps);
+  return stretch.end();
+}
+
+void Replica::end_steps() {
+  INFEROMETER_CHECK(running_.has_value(), "steps that end have started");
+  const Running& running = *running_;
+  const Stretch& stretch = running.stretch;
+  const TimePoint end = stretch.end();
   departed_.clear();
-  StepRecord record{config_.index, step.start, step.end, step.cost, step.shape};
-  record.decodes = step.decodes;
+  StepRecord record{config_.index, stretch, running.shape};
+  record.context_growth = running.context_growth;
+  record.decodes = running.decodes;
   record.running = state_.running_count();
-  record.kept_waiting = kept_waiting_;
+  record.kept_waiting = running.kept_waiting;
   record.waiting = static_cast<std::int64_t>(state_.waiting().size());
   record.preempted = static_cast<std::int64_t>(plan_.preempted.size());
   record.held_blocks = state_.blocks().held();
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     record.prefill_tokens += chunk.tokens;
   }
+  if (stretch.steps() > 1) {
+    take_later_blocks(record);
+  }
   gaps_.clear();
   if (plan_.decode) {
-    state_.advance_decodes(step.end);
+    state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
     gaps_.assign(state_.decodes().gaps().begin(), state_.decodes().gaps().end());
     for (const SequenceId id : plan_.decode_except) {
       state_.resume_decode(id);
     }
   }
-  record.emitted = step.decodes + end_chunks();
+  record.emitted = running.decodes + end_chunks(stretch.steps(), end);
   record.gaps = gaps_;
-  observer_.on_step(record);
-  const TimePoint end = step.end;
-  step_.reset();
+  counts_.stretches += running.is_stretch ? 1 : 0;
+  counts_.in_stretches += running.is_stretch ? stretch.steps() : 0;
+  observer_.on_steps(record);
+  running_.reset();
   finish_due(end);
 }
 
-std::int64_t Replica::end_chunks() {
+// The blocks of the first step were taken at its start.
+void Replica::take_later_blocks(StepRecord& record) {
+  const BlockDemand demand(state_.decodes(), config_.block_size, growing_chunks_);
+  held_rounds_.clear();
+  held_rounds_.push_back(record.held_blocks.count());
+  for (std::int64_t step = 1; step < std::min(record.stretch.steps(), demand.period()); ++step) {
+    held_rounds_.push_back(held_rounds_.back() + demand.at(step));
+  }
+  record.held_rounds = held_rounds_;
+  record.held_per_round = demand.per_period();
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    state_.take_chunk_blocks(chunk.id, chunk.tokens * record.stretch.steps());
+  }
+  state_.take_blocks(BlockCount(record.held_during(record.stretch.steps() - 1)) - state_.blocks().held());
+}
+
+std::int64_t Replica::end_chunks(std::int64_t steps, TimePoint now) {
   std::int64_t emitted = 0;
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    const BatchState::ChunkEnd end = state_.end_chunk(chunk.id, chunk.tokens, step_->end);
+    const BatchState::ChunkEnd end = state_.end_chunk(chunk.id, chunk.tokens * steps, now);
     emitted += end.emitted ? 1 : 0;
     if (end.gap) {
       gaps_.push_back({*end.gap, 1});

@@ -12,6 +12,7 @@
 #include "base/registry.hpp"
 #include "sim/batch/replica_view.hpp"
 #include "sim/batch/step_plan.hpp"
+#include "sim/scheduler/stability.hpp"
 
 namespace inferometer {
 
@@ -30,6 +31,14 @@ class BatchPolicy {
 
   /// Fills `plan`, which comes empty.
   virtual void plan(const ReplicaView& view, StepPlan& plan) = 0;
+
+  /// How long the plan just given stays the same; `view` is what plan() saw. Asked after a plan that admits,
+  /// preempts and rejects nobody. Overriding it makes a policy fast: steps that would be planned alike are
+  /// run at once, with the same results. It must promise no more than holds: `--stepper check` finds out.
+  [[nodiscard]] virtual Stability stability(const ReplicaView& view, const StepPlan& plan) const {
+    (void)view, (void)plan;
+    return Stability::ask_every_step();
+  }
 
   /// A running sequence has emitted its last token and is about to leave; for policies that keep a batch's
   /// books.

@@ -20,20 +20,21 @@ void record_steps(benchmark::State& state) {
   StepShape shape;
   for (auto _ : state) {
     MetricsRecorder recorder(1, work);
-    StepRecord step{0, TimePoint(), TimePoint(), cost, shape};
-    step.running = 256;
-    step.held_blocks = BlockCount(20'000);
+    TimePoint now;
     std::int64_t batch = 200;
     for (std::int64_t i = 0; i < kSteps; ++i) {
       batch += i % state.range(0) == 0 ? (i / state.range(0) % 2 == 0 ? 1 : -1) : 0;
       cost.latency = Duration(batch * 1'000'000 + i * batch);
-      step.start = step.end;
-      step.end = step.start + cost.total();
+      const Stretch stretch(now, cost);
+      now = stretch.end();
+      StepRecord step{0, stretch, shape};
+      step.running = 256;
+      step.held_blocks = BlockCount(20'000);
       shape = {.decodes = batch, .decode_context = 100'000 + i * batch, .sampled_rows = batch};
       step.decodes = step.emitted = batch;
       const TokenGap gap{cost.total(), batch};
       step.gaps = {&gap, 1};
-      recorder.on_step(step);
+      recorder.on_steps(step);
     }
     state.counters["runs_kept"] = static_cast<double>(recorder.gaps().runs().size());
   }

@@ -51,7 +51,7 @@ void advance_decodes(benchmark::State& state) {
   TimePoint now;
   for (auto _ : state) {
     now = now + milliseconds(8);
-    decodes.advance(now, sequences);
+    decodes.advance(now, now, 1, sequences);
     benchmark::DoNotOptimize(decodes.next_finished(sequences));
   }
   state.SetItemsProcessed(state.iterations());
@@ -70,7 +70,7 @@ void replace_decodes(benchmark::State& state) {
   TimePoint now;
   for (auto _ : state) {
     now = now + milliseconds(8);
-    decodes.advance(now, sequences);
+    decodes.advance(now, now, 1, sequences);
     for (SequenceId id = decodes.next_finished(sequences); id != kNoSequence;
          id = decodes.next_finished(sequences)) {
       Sequence& sequence = sequences[static_cast<std::size_t>(id)];

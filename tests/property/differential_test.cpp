@@ -1,5 +1,6 @@
-// The simulator against an independent, plainly written one (tests/support/plain_scheduler.hpp): the same
-// integers, request by request and step by step, over random scenarios.
+// The simulator, with either stepper, against an independent, plainly written one
+// (tests/support/plain_scheduler.hpp): the same integers, request by request and step by step, over random
+// scenarios.
 
 #include <algorithm>
 
@@ -35,11 +36,13 @@ struct Coverage {
   std::int64_t steps = 0;
 };
 
-Coverage require_equal_runs(const RandomScenario& scenario) {
+Coverage require_equal_runs(const RandomScenario& scenario, Stepper stepper) {
   const auto plain_workload = scenario.workload();
   const PlainOutcome plain = run_plainly(scenario.engine, *plain_workload);
   StepLog log;
-  make_simulation(scenario.engine.setup, scenario.workload(), log, &log)->run();
+  EngineSetup setup = scenario.engine.setup;
+  setup.stepper = stepper;
+  make_simulation(setup, scenario.workload(), log, &log)->run();
 
   Coverage coverage;
   for (std::size_t i = 0; i < std::min(plain.steps.size(), log.steps().size()); ++i) {
@@ -72,7 +75,8 @@ Coverage compare(const std::string& policy) {
     const RandomScenario scenario = random_scenario(policy, seed);
     CAPTURE(seed);
     INFO(scenario.describe());
-    const Coverage coverage = require_equal_runs(scenario);
+    require_equal_runs(scenario, Stepper::fast);
+    const Coverage coverage = require_equal_runs(scenario, Stepper::reference);
     sum.preemptions += coverage.preemptions;
     sum.rejections += coverage.rejections;
     sum.steps += coverage.steps;

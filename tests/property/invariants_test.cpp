@@ -25,7 +25,8 @@ class Watcher : public SimulationObserver {
 
   const Simulation* simulation = nullptr;
 
-  void on_arrival(const Request& request) override {
+  void on_arrival(const Request& request, std::int64_t waiting) override {
+    REQUIRE(waiting == static_cast<std::int64_t>(state().waiting().size()));
     REQUIRE((request.arrival >= last_time_));
     last_time_ = request.arrival;
     const std::int64_t room = scenario_.engine.setup.max_model_len - request.prompt.count();
@@ -39,12 +40,13 @@ class Watcher : public SimulationObserver {
     REQUIRE(!request.reason.empty());
   }
 
-  void on_step(const StepRecord& step) override {
-    REQUIRE((step.start >= last_end_));  // one step at a time
-    REQUIRE((step.end > step.start));
-    REQUIRE((step.end >= last_time_));
-    REQUIRE((step.end - step.start == step.cost.total()));
-    last_end_ = last_time_ = step.end;
+  void on_steps(const StepRecord& step) override {
+    const TimePoint end = step.stretch.end();
+    REQUIRE(step.stretch.steps() == 1);
+    REQUIRE((step.stretch.start() >= last_end_));  // one step at a time
+    REQUIRE((end > step.stretch.start()));
+    REQUIRE((end >= last_time_));
+    last_end_ = last_time_ = end;
     check_tokens(step);
     free_before_finish_ = state().blocks().free().count();
     emitted_sum_ += step.emitted;
@@ -108,7 +110,7 @@ class Watcher : public SimulationObserver {
         // Whoever emits has all tokens but the new one in its cache.
         REQUIRE(computed == sequence.prompt + now - 1);
         if (before == 0) {
-          first_token_[sequence.request_id] = step.end;
+          first_token_[sequence.request_id] = step.stretch.end();
         }
       }
       REQUIRE(computed <= sequence.prompt + now - (now > 0 ? 1 : 0));
@@ -176,13 +178,13 @@ void watch(const RandomScenario& scenario) {
   const Replica& replica = simulation->replicas().front();
   for (bool more = true; more;) {
     const TimePoint last = simulation->now();
-    const bool was_free = !replica.in_step();
+    const bool was_free = !replica.is_running();
     const std::optional<TimePoint> idle_until = may_idle_until(scenario, *simulation);
     more = simulation->run(1);
     REQUIRE((simulation->now() >= last));
     REQUIRE((!was_free || !idle_until || simulation->now() <= *idle_until));
     require_conservation(*simulation);
-    if (!replica.in_step()) {
+    if (!replica.is_running()) {
       require_blocks_add_up(replica);
     }
   }

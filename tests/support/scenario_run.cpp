@@ -13,16 +13,20 @@ class WatchedRecorder : public SimulationObserver {
  public:
   explicit WatchedRecorder(MetricsRecorder empty) : recorder(std::move(empty)) {}
 
-  void on_arrival(const Request& request) override { recorder.on_arrival(request); }
+  void on_arrival(const Request& request, std::int64_t waiting) override {
+    recorder.on_arrival(request, waiting);
+  }
   void on_rejected(const RejectedRequest& request) override { recorder.on_rejected(request); }
   void on_finished(const FinishedRequest& request) override { recorder.on_finished(request); }
-  void on_step(const StepRecord& step) override {
-    recorder.on_step(step);
-    const Duration length = step.end - step.start;
-    busy = busy + length;
-    if (step.decodes > 0) {
-      longest_decoding_step = std::max(longest_decoding_step, length);
-    }
+  void on_steps(const StepRecord& steps) override {
+    recorder.on_steps(steps);
+    visit_steps(steps, [&](const StepRecord& step) {
+      const Duration length = step.stretch.time();
+      busy = busy + length;
+      if (step.decodes > 0) {
+        longest_decoding_step = std::max(longest_decoding_step, length);
+      }
+    });
   }
 
   MetricsRecorder recorder;

@@ -79,6 +79,14 @@ class TestPricer : public StepPricer {
     return cost;
   }
 
+  [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
+                                             std::int64_t context_growth) const override {
+    StepLine line{price(shape)};
+    line.growth.compute = microseconds(costs_.per_past * shape.chunk_tokens());
+    line.growth.bandwidth = microseconds(costs_.per_context * context_growth);
+    return line;
+  }
+
  private:
   StepCosts costs_;
 };
@@ -91,6 +99,9 @@ class NotedPolicy : public BatchPolicy {
   void plan(const ReplicaView& view, StepPlan& plan) override {
     policy_->plan(view, plan);
     log_.note_plan(view, plan);
+  }
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    return policy_->stability(view, plan);
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
@@ -141,14 +152,20 @@ void StepLog::on_rejected(const RejectedRequest& request) {
   lines_.push_back(time_text(request.rejected) + " | reject " + std::to_string(request.id));
 }
 
-void StepLog::on_step(const StepRecord& step) {
-  Step entry{step.start, step.end, step.held_blocks.count(), step.emitted, {}};
+void StepLog::on_steps(const StepRecord& steps) {
+  visit_steps(steps, [this](const StepRecord& step) { add_step(step); });
+}
+
+void StepLog::add_step(const StepRecord& step) {
+  const TimePoint start = step.stretch.start();
+  const TimePoint end = step.stretch.end();
+  Step entry{start, end, step.held_blocks.count(), step.emitted, {}};
   for (const TokenGap& gap : step.gaps) {
     entry.gaps[gap.gap.count()] += gap.count;
   }
   steps_.push_back(std::move(entry));
   const std::string waiting = step.waiting > 0 ? " | wait " + std::to_string(step.waiting) : "";
-  lines_.push_back(time_text(step.start) + "-" + time_text(step.end) + planned_ + waiting + " | free " +
+  lines_.push_back(time_text(start) + "-" + time_text(end) + planned_ + waiting + " | free " +
                    std::to_string(total_blocks - step.held_blocks.count()));
 }
 
@@ -201,6 +218,7 @@ std::unique_ptr<Simulation> make_simulation(const EngineSetup& setup, std::uniqu
   config.blocks = BlockCount(setup.blocks);
   config.max_model_len = setup.max_model_len;
   config.attention_window = setup.window;
+  config.stepper = setup.stepper;
   std::vector<Replica> replicas;
   replicas.emplace_back(config, std::move(policy), make_test_pricer(setup.costs), observer);
   return std::make_unique<Simulation>(std::move(workload), std::move(replicas), observer);

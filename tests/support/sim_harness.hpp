@@ -52,6 +52,7 @@ struct EngineSetup {
   std::int64_t max_num_seqs = 8;
   std::optional<std::int64_t> window{};
   StepCosts costs{};
+  Stepper stepper = Stepper::reference;
 };
 
 /// The policy as a scenario would make it: from the registry, its keys read by the engine table.
@@ -69,7 +70,7 @@ class StepLog : public SimulationObserver {
   };
 
   void on_rejected(const RejectedRequest& request) override;
-  void on_step(const StepRecord& step) override;
+  void on_steps(const StepRecord& steps) override;
   void on_finished(const FinishedRequest& request) override;
 
   /// Called by the policy that make_simulation() wraps around the one under test.
@@ -88,6 +89,8 @@ class StepLog : public SimulationObserver {
   std::int64_t total_blocks = 0;
 
  private:
+  void add_step(const StepRecord& step);
+
   std::vector<std::string> lines_;
   std::vector<Step> steps_;
   std::vector<FinishedRequest> finished_;

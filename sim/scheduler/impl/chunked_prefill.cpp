@@ -35,6 +35,18 @@ class ChunkedPrefill : public BatchPolicy {
     }
   }
 
+  // A head that is blocked stays blocked: by free blocks, which only get fewer, by the number of sequences,
+  // or by a budget that the same decodes and chunks use up again. Where the number of sequences or the budget
+  // would block any head, an arrival changes nothing either.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    std::int64_t budget = parameters_.budget - view.decode_count();
+    for (const StepPlan::Chunk& chunk : plan.chunks) {
+      budget -= chunk.tokens;
+    }
+    return Stability::until_change(view.waiting().empty() && budget > 0 &&
+                                   view.running_count() < parameters_.max_num_seqs);
+  }
+
  private:
   [[nodiscard]] std::int64_t capped(std::int64_t tokens) const {
     const std::int64_t threshold = parameters_.long_prefill_threshold;

@@ -31,6 +31,13 @@ class Continuous : public BatchPolicy {
     preempt_from_tail(view, plan);
   }
 
+  // An arrival behind an empty queue may be admitted or rejected; a blocked head is blocked by free blocks,
+  // which only get fewer, or by the number of sequences.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    (void)plan;
+    return Stability::until_change(view.waiting().empty());
+  }
+
   [[nodiscard]] RunningOrder running_order() const override { return RunningOrder::arrival; }
 
  private:

@@ -31,6 +31,12 @@ class Orca : public BatchPolicy {
     }
   }
 
+  // Reserved blocks stay free or taken until somebody leaves: a head that is blocked stays blocked.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    (void)plan;
+    return Stability::until_change(view.waiting().empty() && view.running_count() < max_num_seqs_);
+  }
+
  private:
   std::int64_t max_num_seqs_;
   Reservation reservation_;

@@ -39,6 +39,14 @@ class Sarathi : public BatchPolicy {
     admit(view, plan, {budget, free, running});
   }
 
+  // An arrival behind an empty queue may be admitted or rejected; a blocked head is blocked by free blocks,
+  // which only get fewer, by the number of sequences, or by a budget that the same decodes and chunks use up
+  // again.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    (void)plan;
+    return Stability::until_change(view.waiting().empty());
+  }
+
   [[nodiscard]] RunningOrder running_order() const override { return RunningOrder::arrival; }
 
  private:

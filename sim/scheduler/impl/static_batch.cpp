@@ -33,6 +33,12 @@ class StaticBatch : public BatchPolicy {
     form_batch(view, plan);
   }
 
+  // Nobody joins a batch that runs.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    (void)view, (void)plan;
+    return Stability::until_change(false);
+  }
+
   void on_finished(const ReplicaView& view, SequenceId id) override {
     // Frozen at what its last step attended to: all tokens but the last emitted.
     constexpr std::int64_t kEmittedAndItself = 2;

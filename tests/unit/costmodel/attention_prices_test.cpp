@@ -31,6 +31,13 @@ StepCost decode_cost(const DecodeAttentionPrice& price, std::int64_t decodes, st
   return cost;
 }
 
+StepLine growth_of(const DecodeAttentionPrice& price, std::int64_t decodes, std::int64_t context,
+                   std::int64_t context_growth) {
+  StepLine line;
+  price.add_growth(decodes, context, context_growth, line);
+  return line;
+}
+
 TEST_CASE("decode attention where both roofs meet on a whole token") {
   // A layer computes 4 * 2 * 4 = 32 FLOPs a context token; it moves 16 B for that and 32 B for each sequence.
   // The roofs meet at twice as many tokens as sequences, and there the compute roof counts.
@@ -39,11 +46,17 @@ TEST_CASE("decode attention where both roofs meet on a whole token") {
   CHECK(decode_cost(price, 5, 10).compute == picoseconds(3 * 32 * 10));
   CHECK(decode_cost(price, 5, 10).bandwidth == Duration());
 
-  CHECK(price.slope(5, 5).context_limit == 9);
-  CHECK(price.slope(5, 9).context_limit == 9);
-  CHECK(price.slope(5, 9).per_context_token.total() == picoseconds(3 * 16));
-  CHECK(price.slope(5, 10).context_limit == DecodeLine::kNoLimit);
-  CHECK(price.slope(5, 10).per_context_token.total() == picoseconds(3 * 32));
+  // One more context token a step: contexts 5 to 9 are bound by bandwidth.
+  CHECK(growth_of(price, 5, 5, 1).steps == 5);
+  CHECK(growth_of(price, 5, 9, 1).steps == 1);
+  CHECK(growth_of(price, 5, 9, 1).growth.bandwidth == picoseconds(3 * 16));
+  CHECK(growth_of(price, 5, 10, 1).steps == StepLine::kForever);
+  CHECK(growth_of(price, 5, 10, 1).growth.compute == picoseconds(3 * 32));
+  // Five more: 5, then 10, which is not. Seven more from 1: 1, 8, then 15. None: for ever.
+  CHECK(growth_of(price, 5, 5, 5).steps == 1);
+  CHECK(growth_of(price, 5, 1, 7).steps == 2);
+  CHECK(growth_of(price, 5, 1, 7).growth.bandwidth == picoseconds(7 * 3 * 16));
+  CHECK(growth_of(price, 5, 9, 0).steps == StepLine::kForever);
 }
 
 TEST_CASE("prefill attention prices every pair, windows included, on the compute roof") {

@@ -44,16 +44,25 @@ TEST_CASE("totals of a run equal the sum over the operators of its steps") {
   }
 }
 
-TEST_CASE("a stretch of decode steps adds what its steps add") {
-  const ModelSpec model = samples::llama_3_8b();
-  WorkTotals one_by_one(model, 1);
-  WorkTotals at_once(model, 1);
-  for (std::int64_t step = 0; step < 37; ++step) {
-    one_by_one.add({.decodes = 5, .decode_context = 1000 + 5 * step, .sampled_rows = 5});
+TEST_CASE("a stretch of steps adds what its steps add") {
+  ModelSpec model = samples::llama_3_8b();
+  for (const bool windowed : {false, true}) {
+    if (windowed) {
+      model.sliding_window = 300;
+    }
+    WorkTotals one_by_one(model, 1);
+    WorkTotals at_once(model, 1);
+    ChunkShape chunk{64, 10};
+    StepShape shape{.decodes = 5, .decode_context = 1000, .sampled_rows = 5, .chunks = {&chunk, 1}};
+    at_once.add(shape, 37, 4);
+    for (std::int64_t step = 0; step < 37; ++step) {
+      one_by_one.add(shape);
+      shape.decode_context += 4;
+      chunk.past += 64;
+    }
+    CHECK(at_once.flops() == one_by_one.flops());
+    CHECK(at_once.hbm_bytes() == one_by_one.hbm_bytes());
   }
-  at_once.add_decode_stretch(5, 1000, 37);
-  CHECK(at_once.flops() == one_by_one.flops());
-  CHECK(at_once.hbm_bytes() == one_by_one.hbm_bytes());
 }
 
 TEST_CASE("one decode step of Llama-3-8B reads its weights and its cache") {
@@ -68,7 +77,7 @@ TEST_CASE("one decode step of Llama-3-8B reads its weights and its cache") {
 
 TEST_CASE("bytes of a very long run stop at the largest number") {
   WorkTotals totals(samples::llama_3_8b(), 1);
-  totals.add_decode_stretch(1, 1, 2'000'000'000);
+  totals.add({.decodes = 1, .decode_context = 1, .sampled_rows = 1}, 2'000'000'000, 1);
   CHECK(totals.hbm_bytes().count() == std::numeric_limits<std::int64_t>::max());
 }
 

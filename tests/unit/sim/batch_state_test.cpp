@@ -176,7 +176,7 @@ class Model {
     const std::int64_t running = static_cast<std::int64_t>(running_.size());
     REQUIRE(state_.running_count() == running);  // those that sit the step out included
     if (decode) {
-      state_.advance_decodes(now_);
+      state_.advance_decodes(now_, now_, 1);
     }
     for (const SequenceId id : suspended) {
       state_.resume_decode(id);

@@ -34,7 +34,7 @@ class EverySecondStep : public BatchPolicy {
 
 class Watch : public SimulationObserver {
  public:
-  void on_step(const StepRecord& step) override {
+  void on_steps(const StepRecord& step) override {
     running.push_back(step.running);
     decodes.push_back(step.decodes);
     contexts.push_back(step.shape.decode_context);

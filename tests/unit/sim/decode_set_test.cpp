@@ -121,7 +121,7 @@ class Model {
         done.push_back(id);
       }
     }
-    set_.advance(now_, sequences_);
+    set_.advance(now_, now_, 1, sequences_);
     std::map<std::int64_t, std::int64_t> got;
     for (const TokenGap& gap : set_.gaps()) {
       REQUIRE(gap.count > 0);
@@ -201,13 +201,13 @@ TEST_CASE("gaps are told apart by the previous token's time") {
   sequences[1].last_emission = at_us(10);
   set.join(sequences[0], 0);
   set.join(sequences[1], 1);
-  set.advance(at_us(25), sequences);
+  set.advance(at_us(25), at_us(25), 1, sequences);
   REQUIRE(set.gaps().size() == 1);
   CHECK((set.gaps()[0].gap == microseconds(15)));
   CHECK(set.gaps()[0].count == 2);
   sequences[2].last_emission = at_us(24);
   set.join(sequences[2], 2);
-  set.advance(at_us(31), sequences);  // two have waited 6 us, the newcomer 7
+  set.advance(at_us(31), at_us(31), 1, sequences);  // two have waited 6 us, the newcomer 7
   std::map<std::int64_t, std::int64_t> gaps;
   for (const TokenGap& gap : set.gaps()) {
     gaps[gap.gap.count()] += gap.count;

@@ -29,7 +29,7 @@ inline TimePoint at_ms(std::int64_t ms) {
 
 inline void arrive(SimulationObserver& observer, std::int64_t id, TimePoint arrival, std::int64_t prompt,
                    std::int64_t output) {
-  observer.on_arrival({id, arrival, TokenCount(prompt), TokenCount(output), TokenCount(output)});
+  observer.on_arrival({id, arrival, TokenCount(prompt), TokenCount(output), TokenCount(output)}, 0);
 }
 
 /// Shows the run to an observer, in the order a simulation would.
@@ -41,7 +41,9 @@ inline void replay_four_requests(SimulationObserver& observer) {
   const auto step = [&](int start, int end, const StepCost& price, const StepShape& shape,
                         std::int64_t emitted, std::int64_t running, std::int64_t waiting, std::int64_t held,
                         const std::vector<TokenGap>& gaps) {
-    StepRecord record{0, at_ms(start), at_ms(end), price, shape};
+    const Stretch stretch(at_ms(start), price);
+    CHECK((stretch.end() == at_ms(end)));
+    StepRecord record{0, stretch, shape};
     record.decodes = shape.decodes;
     record.prefill_tokens = shape.chunk_tokens();
     record.emitted = emitted;
@@ -49,7 +51,7 @@ inline void replay_four_requests(SimulationObserver& observer) {
     record.waiting = waiting;
     record.held_blocks = BlockCount(held);
     record.gaps = gaps;
-    observer.on_step(record);
+    observer.on_steps(record);
   };
   const std::array<ChunkShape, 1> prefill_0 = {{{100, 0}}};
   const std::array<ChunkShape, 2> prefill_1_2 = {{{200, 0}, {50, 0}}};

@@ -122,7 +122,7 @@ TEST_CASE("static: requests that wait for company between steps count as waiting
   // Two sit out the window of 50 us; a third comes at its very end and has not waited.
   class MostKept : public SimulationObserver {
    public:
-    void on_step(const StepRecord& step) override { kept.push_back(step.kept_waiting); }
+    void on_steps(const StepRecord& step) override { kept.push_back(step.kept_waiting); }
     std::vector<std::int64_t> kept;
   } observer;
   const auto simulation = make_simulation(

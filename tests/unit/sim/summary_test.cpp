@@ -231,10 +231,11 @@ TEST_CASE("tokens prefilled beyond the prompts were computed again") {
   const StepShape shape{0, 0, 1, chunk};
   arrive(recorder, 0, at_ms(0), 100, 1);
   for (int i = 0; i < 2; ++i) {
-    StepRecord step{0, at_ms(10 * i), at_ms(10 * i + 10), cost, shape};
+    const Stretch stretch(at_ms(10 * i), cost);
+    StepRecord step{0, stretch, shape};
     step.prefill_tokens = 100 + 3 * i;
     step.preempted = i;
-    recorder.on_step(step);
+    recorder.on_steps(step);
   }
   SummarySettings interrupted;
   interrupted.partial = true;
@@ -252,10 +253,11 @@ TEST_CASE("the busiest second is counted from second to second of simulated time
   const StepCost cost{milliseconds(1)};
   const StepShape shape{1, 1, 1, {}};
   const auto emit = [&](std::int64_t end_ms, std::int64_t tokens) {
-    StepRecord step{0, at_ms(end_ms - 1), at_ms(end_ms), cost, shape};
+    const Stretch stretch(at_ms(end_ms - 1), cost);
+    StepRecord step{0, stretch, shape};
     step.decodes = 1;
     step.emitted = tokens;
-    recorder.on_step(step);
+    recorder.on_steps(step);
   };
   emit(1, 5);
   emit(999, 6);

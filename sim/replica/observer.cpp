@@ -1,0 +1,35 @@
+#include "sim/replica/observer.hpp"
+
+#include <vector>
+
+namespace inferometer {
+
+void visit_steps(const StepRecord& record, const std::function<void(const StepRecord&)>& visit) {
+  const Stretch& stretch = record.stretch;
+  std::vector<ChunkShape> chunks(record.shape.chunks.begin(), record.shape.chunks.end());
+  StepShape shape = record.shape;
+  shape.chunks = chunks;
+  for (std::int64_t i = 0; i < stretch.steps(); ++i) {
+    const bool is_first = i == 0;
+    const bool is_last = i + 1 == stretch.steps();
+    const TokenGap gap{stretch.time_at(i), record.decodes};
+    const Stretch single(stretch.start() + stretch.time_of(i), stretch.first_cost() + stretch.growth() * i);
+    StepRecord step{record.replica, single, shape};
+    step.decodes = record.decodes;
+    step.prefill_tokens = record.prefill_tokens;
+    step.emitted = record.emitted;
+    step.running = record.running;
+    step.kept_waiting = is_first ? record.kept_waiting : 0;
+    step.waiting = is_last ? record.waiting : 0;
+    step.preempted = is_first ? record.preempted : 0;
+    step.held_blocks = BlockCount(record.held_during(i));
+    step.gaps = is_first ? record.gaps : std::span(&gap, record.decodes > 0 ? 1 : 0);
+    visit(step);
+    shape.decode_context += record.context_growth;
+    for (ChunkShape& chunk : chunks) {
+      chunk.past += chunk.tokens;
+    }
+  }
+}
+
+}  // namespace inferometer
