@@ -1,5 +1,6 @@
 // `inferometer run SCENARIO`: what happens under this traffic.
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "base/text.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/engine/stepper_check.hpp"
 #include "sim/report/atomic_file.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
@@ -58,7 +62,10 @@ struct RunArguments {
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
+  std::string stepper = "fast";
 };
+
+const std::vector<std::string> kSteppers = {"fast", "reference", "check"};
 
 /// Runs to the end, or to Ctrl-C; true when everything was done.
 bool run_with_progress(Simulation& simulation, bool show_progress) {
@@ -97,18 +104,36 @@ void make_directory(const std::string& directory) {
 }
 
 void run(const RunArguments& arguments) {
+  if (std::find(kSteppers.begin(), kSteppers.end(), arguments.stepper) == kSteppers.end()) {
+    throw ConfigError({"--stepper"}, "expected " + join_alternatives(kSteppers, "or") + ", found \"" +
+                                         arguments.stepper + "\"" +
+                                         did_you_mean(arguments.stepper, kSteppers));
+  }
   if (arguments.requests_csv && arguments.out.empty()) {
     throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
   }
   const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
-  const Deployment deployment = make_deployment(scenario);
+  Deployment deployment = make_deployment(scenario);
+  deployment.replica.stepper = arguments.stepper == "reference" ? Stepper::reference : Stepper::fast;
   if (!arguments.out.empty()) {
     make_directory(arguments.out);
   }
   MetricsRecorder recorder = make_recorder(scenario);
-  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  const bool is_checked = arguments.stepper == "check";
+  StepperCheck check(recorder);
+  SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorder;
+  Simulation simulation = make_simulation(scenario, deployment, observer);
+  if (is_checked) {
+    Deployment reference = deployment;
+    reference.replica.stepper = Stepper::reference;
+    check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
+  }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
-  const Report report = make_report(scenario, deployment, simulation, recorder, !is_complete);
+  if (is_checked && is_complete) {
+    check.finish();
+  }
+  Report report = make_report(scenario, deployment, simulation, recorder, !is_complete);
+  report.stepper = arguments.stepper;
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
@@ -140,6 +165,13 @@ void add_run_command(CLI::App& app) {
           [](const std::string& folder) { return folder.empty() ? "expected a folder, found \"\"" : ""; });
   command->add_flag("--requests-csv", arguments->requests_csv,
                     "Also write requests.csv there, a row a request");
+  command
+      ->add_option(
+          "--stepper", arguments->stepper,
+          "fast: many steps at once where they are alike; reference: one by one; check: both, side by "
+          "side, stopping at the first difference. All give the same results")
+      ->type_name("fast|reference|check")
+      ->capture_default_str();
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
       "Ctrl-C ends a run early: what was done so far is reported, marked partial, and the exit code is 130.\n"

@@ -134,6 +134,14 @@ void Simulation::post_next_arrival() {
   queue_.push(Event::at(*next, EventKind::arrival, 0));
 }
 
+StepCounts Simulation::step_counts() const {
+  StepCounts counts;
+  for (const Replica& replica : replicas_) {
+    counts = counts + replica.step_counts();
+  }
+  return counts;
+}
+
 Census Simulation::census() const {
   Census census;
   census.injected = injected_;

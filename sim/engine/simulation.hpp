@@ -35,6 +35,8 @@ class Simulation {
   [[nodiscard]] TimePoint now() const { return now_; }
   [[nodiscard]] Census census() const;
   [[nodiscard]] std::int64_t events() const { return events_; }
+  /// Of all replicas.
+  [[nodiscard]] StepCounts step_counts() const;
   [[nodiscard]] const std::vector<Replica>& replicas() const { return replicas_; }
   [[nodiscard]] const Workload& workload() const { return *workload_; }
 

@@ -25,6 +25,10 @@ Duration time_left(TimePoint now, Duration step) {
 
 }  // namespace
 
+std::string_view to_string(Stepper stepper) {
+  return stepper == Stepper::fast ? "fast" : "reference";
+}
+
 Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
                  std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer)
     : config_(config),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "costmodel/step_pricer.hpp"
@@ -19,6 +20,8 @@ enum class Stepper {
   fast,       ///< as many steps at once as the policy, the price and the memory let be alike
   reference,  ///< one engine step at a time, written to be obviously right
 };
+
+std::string_view to_string(Stepper stepper);
 
 struct ReplicaConfig {
   std::int32_t index = 0;
@@ -38,8 +41,12 @@ struct StepCounts {
   std::int64_t without_line = 0;    ///< single steps because the pricer knows no line
   std::int64_t by_reference = 0;    ///< single steps of the reference stepper
 
-  [[nodiscard]] std::int64_t steps() const {
-    return in_stretches + changing_batch + unpromised + without_line + by_reference;
+  [[nodiscard]] std::int64_t single() const {
+    return changing_batch + unpromised + without_line + by_reference;
+  }
+  friend StepCounts operator+(const StepCounts& a, const StepCounts& b) {
+    return {a.stretches + b.stretches,   a.in_stretches + b.in_stretches, a.changing_batch + b.changing_batch,
+            a.unpromised + b.unpromised, a.without_line + b.without_line, a.by_reference + b.by_reference};
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
+#include "sim/replica/replica.hpp"
 
 namespace inferometer {
 
@@ -26,7 +27,10 @@ struct Report {
   std::string program_version;  ///< "0.1.0"
   Summary summary;
   SloReport slo;
-  nlohmann::ordered_json deployment;         ///< what the settings amount to
+  std::string stepper;                ///< fast, reference, or check: fast, compared with reference as it went
+  StepCounts step_counts;             ///< how the steps were run
+  std::int64_t events = 0;            ///< that the engine handled
+  nlohmann::ordered_json deployment;  ///< what the settings amount to
   nlohmann::ordered_json resolved_scenario;  ///< with all defaults
   std::vector<InputFile> inputs;             ///< in order of reading
   std::vector<std::string> notes;  ///< sentences the reader should know: "max_model_len cut to 8192: ..."

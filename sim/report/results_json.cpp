@@ -104,6 +104,20 @@ Json engine_of(const Summary& summary) {
           {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
 }
 
+Json stepper_of(const Report& report) {
+  const StepCounts& counts = report.step_counts;
+  return {{"name", report.stepper},
+          {"events", report.events},
+          {"stretches", counts.stretches},
+          {"steps_in_stretches", counts.in_stretches},
+          {"single_steps", counts.single()},
+          {"single_steps_because",
+           {{"the_batch_changes", counts.changing_batch},
+            {"the_policy_promises_nothing", counts.unpromised},
+            {"the_price_has_no_line", counts.without_line},
+            {"the_reference_stepper_runs", counts.by_reference}}}};
+}
+
 Json time_split_of(const TimeSplit& split) {
   return {{"compute", split.compute}, {"bandwidth", split.bandwidth}, {"communication", split.communication},
           {"latency", split.latency}, {"host", split.host},           {"idle", split.idle}};
@@ -173,6 +187,7 @@ std::string results_json(const Report& report) {
   json["time_split"] = time_split_of(report.summary.time_split);
   json["steps"] = steps_of(report.summary);
   json["engine"] = engine_of(report.summary);
+  json["stepper"] = stepper_of(report);
   json["money"] = money_of(report.summary.money);
   json["energy"] = energy_of(report.summary.energy);
   json["deployment"] = report.deployment;

@@ -111,6 +111,9 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
                  scenario.gpu.name + ", " + scenario.engine().text("policy");
   report.program_version = INFEROMETER_VERSION;
   report.summary = summarize(recorder, settings);
+  report.stepper = to_string(deployment.replica.stepper);
+  report.step_counts = simulation.step_counts();
+  report.events = simulation.events();
   report.slo = evaluate(scenario.slo, report.summary);
   report.deployment = deployment_json(scenario, deployment);
   report.resolved_scenario = values_json(scenario.values);

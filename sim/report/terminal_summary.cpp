@@ -47,6 +47,7 @@ class SummaryText {
   void write_queue();
   void write_time_split();
   void write_batches();
+  void write_stepper();
   void write_memory();
   void write_cost();
   void write_energy();
@@ -235,6 +236,31 @@ void SummaryText::write_batches() {
   phase(StepPhase::prefill, "prefill");
   phase(StepPhase::decode, "decode");
   phase(StepPhase::mixed, "mixed");
+  write_stepper();
+}
+
+void SummaryText::write_stepper() {
+  const StepCounts& counts = report_.step_counts;
+  if (counts.by_reference > 0) {
+    sentence("", "run one by one, by the reference stepper");
+    return;
+  }
+  if (counts.in_stretches + counts.single() == 0) {
+    return;
+  }
+  std::string text = fmt::format("run in {} stretches of steps alike, {} one by one",
+                                 grouped(counts.stretches), grouped(counts.single()));
+  if (counts.unpromised > 0) {
+    text += fmt::format("; {} because the policy does not say how long its plan holds",
+                        grouped(counts.unpromised));
+  }
+  if (counts.without_line > 0) {
+    text += fmt::format("; {} because the cost model knows no line", grouped(counts.without_line));
+  }
+  sentence("", text);
+  if (report_.stepper == "check") {
+    sentence("", "each step and request equal to the reference stepper's");
+  }
 }
 
 void SummaryText::write_memory() {

@@ -104,6 +104,24 @@ class Options(RunCase):
         self.assertIn("TTFT", loud.stdout)
         self.assertEqual((self.out / "results.json").read_bytes(), quiet)
 
+    def test_every_stepper_gives_the_same_results(self):
+        fast, reference, check = (self.results("--stepper", name) for name in ("fast", "reference", "check"))
+        steppers = [results.pop("stepper") for results in (fast, reference, check)]
+        self.assertEqual(fast, reference)
+        self.assertEqual(fast, check)
+        self.assertEqual([stepper["name"] for stepper in steppers], ["fast", "reference", "check"])
+        steps = fast["steps"]["all"]["steps"]
+        for stepper in steppers:
+            self.assertEqual(stepper["steps_in_stretches"] + stepper["single_steps"], steps)
+            self.assertEqual(sum(stepper["single_steps_because"].values()), stepper["single_steps"])
+        self.assertEqual(steppers[1]["stretches"], 0)
+        self.assertLess(steppers[0]["stretches"] + steppers[0]["single_steps"], steps / 3)
+
+    def test_a_stepper_that_is_not(self):
+        done = run("run", QUICKSTART, "--stepper", "referance")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('found "referance"; did you mean "reference"?', done.stderr)
+
     def test_set_of_every_kind(self):
         resolved = self.results(
             *FEW,

@@ -13,6 +13,10 @@ Report small_report() {
   Report report;
   report.scenario = "tiny.yaml";
   report.program_version = "1.2.3";
+  report.stepper = "fast";
+  report.step_counts = {
+      .stretches = 2, .in_stretches = 9, .changing_batch = 3, .unpromised = 1, .without_line = 2};
+  report.events = 77;
   report.resolved_scenario = Json{{"seed", 1}, {"model", "llama-3-8b"}};
   report.inputs = {{"tiny.yaml", "sha256:00ff", 321}};
   report.notes = {"a note"};
@@ -226,6 +230,19 @@ const std::string kExpected = std::string(R"(
       "mean_busy": 8.0,
       "mean_total": 7.0,
       "peak": 9
+    }
+  },
+  "stepper": {
+    "name": "fast",
+    "events": 77,
+    "stretches": 2,
+    "steps_in_stretches": 9,
+    "single_steps": 6,
+    "single_steps_because": {
+      "the_batch_changes": 3,
+      "the_policy_promises_nothing": 1,
+      "the_price_has_no_line": 2,
+      "the_reference_stepper_runs": 0
     }
   },
   "money": {

@@ -1,0 +1,82 @@
+#pragma once
+
+// The fast stepper checked against the reference stepper while both run: the same requests, step by step.
+
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/simulation.hpp"
+#include "sim/replica/observer.hpp"
+
+namespace inferometer {
+
+/// The steppers differ: says in which step or request, what each has, and how their replicas stand.
+struct StepperMismatch : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// Observes a simulation and drives another one of the same scenario beside it, by the reference stepper, no
+/// further than needed to compare what the first has just done: each step in its times, costs, shape, tokens,
+/// blocks and gaps, and each request that finishes or is rejected in all its integers. Throws StepperMismatch
+/// from the observer's calls at the first difference. Memory is constant; time is that of both.
+///
+///   StepperCheck check(recorder);
+///   Simulation simulation(..., check);  // replicas of the fast stepper
+///   check.compare(simulation, Simulation(..., check.reference_side()));  // and of the reference stepper
+///   simulation.run();
+///   check.finish();
+class StepperCheck final : public SimulationObserver {
+ public:
+  /// `observer` is told what the checked simulation does.
+  explicit StepperCheck(SimulationObserver& observer) : observer_(observer) {}
+
+  [[nodiscard]] SimulationObserver& reference_side() { return reference_side_; }
+  /// To be called before `checked`, which outlives the check, runs.
+  void compare(const Simulation& checked, Simulation reference) {
+    checked_ = &checked;
+    reference_.emplace(std::move(reference));
+  }
+
+  void on_arrival(const Request& request, std::int64_t waiting) override;
+  void on_rejected(const RejectedRequest& request) override;
+  void on_steps(const StepRecord& steps) override;
+  void on_finished(const FinishedRequest& request) override;
+
+  /// To be called when the checked simulation has run to its end: nothing may be left on the other side, and
+  /// both must have counted alike.
+  void finish();
+
+ private:
+  /// What is compared, as text: a name and a number each.
+  struct Facts {
+    std::string what;  ///< "step 17 of replica 0"
+    std::vector<std::pair<std::string, std::int64_t>> values;
+  };
+  struct ReferenceSide final : SimulationObserver {
+    void on_rejected(const RejectedRequest& request) override;
+    void on_steps(const StepRecord& steps) override;
+    void on_finished(const FinishedRequest& request) override;
+
+    std::deque<Facts> steps, requests;
+    std::int64_t step_count = 0;
+  };
+
+  static Facts facts_of(const StepRecord& step, std::int64_t number);
+  static Facts facts_of(const FinishedRequest& request);
+  static Facts facts_of(const RejectedRequest& request);
+
+  void require_next(const Facts& fast, std::deque<Facts>& reference);
+  [[noreturn]] void fail(const Facts& fast, const Facts* reference) const;
+
+  SimulationObserver& observer_;
+  ReferenceSide reference_side_;
+  std::optional<Simulation> reference_;
+  const Simulation* checked_ = nullptr;
+  std::int64_t step_count_ = 0;
+};
+
+}  // namespace inferometer
