@@ -92,25 +92,25 @@ bool CsvFields::split_plain(std::string_view line) {
   count_ = 0;
   const char* const end = line.data() + line.size();
   const char* begin = line.data();
-  for (const char* block = line.data(); block < end; block += kSearchBlock) {
+  bool has_quoted = false;
+  for (const char* block = begin; block <= end; block += kSearchBlock) {
+    std::uint64_t stops = find_byte(block, ',');
     const auto left = static_cast<std::size_t>(end - block);
-    std::uint64_t commas = find_byte(block, ',');
-    if (left < kSearchBlock) {
-      commas &= (std::uint64_t{1} << left) - 1;
+    if (left < kSearchBlock) {  // the end of the line stops a field as well, and nothing behind it counts
+      const std::uint64_t at_end = std::uint64_t{1} << left;
+      stops = (stops & (at_end - 1)) | at_end;
     }
-    make_room_for(kSearchBlock + 1);
-    for (; commas != 0; commas &= commas - 1) {
-      const char* comma = block + std::countr_zero(commas);
-      if (*begin == '"') {
-        return false;
-      }
-      fields_[count_++] = std::string_view(begin, static_cast<std::size_t>(comma - begin));
-      begin = comma + 1;
+    make_room_for(kSearchBlock);
+    std::string_view* field = fields_.data() + count_;
+    for (; stops != 0; stops &= stops - 1) {
+      const char* stop = block + std::countr_zero(stops);
+      has_quoted |= *begin == '"';
+      *field++ = std::string_view(begin, static_cast<std::size_t>(stop - begin));
+      begin = stop + 1;
     }
+    count_ = static_cast<std::size_t>(field - fields_.data());
   }
-  make_room_for(1);
-  fields_[count_++] = std::string_view(begin, static_cast<std::size_t>(end - begin));
-  return *begin != '"';
+  return !has_quoted;
 }
 
 void CsvFields::add(std::string_view field) {

@@ -1,6 +1,5 @@
 #include "workloads/line_source.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -14,7 +13,12 @@ constexpr std::size_t kFirstBufferBytes = 256u << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_blank(std::string_view line) {
-  return std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || c == '\t' || c == '\r'; });
+  for (const char c : line) {
+    if (c != ' ' && c != '\t' && c != '\r') {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace

@@ -55,10 +55,12 @@ class TraceReader final : public TraceWorkload {
   TraceReader(TraceRows rows, const TraceOptions& options)
       : rows_(std::move(rows)),
         options_(options),
+        has_times_(rows_.format().has_times),
+        is_sorted_(options.sort && has_times_),
         bad_lines_(options.skip_bad_lines),
         scaler_(options.rate_scale),
         arrivals_(options.seed, "workload/arrivals") {
-    if (options_.sort && rows_.format().has_times) {
+    if (is_sorted_) {
       read_sorted();
     }
   }
@@ -95,7 +97,7 @@ class TraceReader final : public TraceWorkload {
   }
 
   bool next_row() {
-    if (!options_.sort || !rows_.format().has_times) {
+    if (!is_sorted_) {
       return rows_.next(row_, bad_lines_);
     }
     if (sorted_taken_ == sorted_.size()) {
@@ -128,7 +130,7 @@ class TraceReader final : public TraceWorkload {
 
   // Time of `row_` since the first row; false when the row is left out for going back.
   bool trace_time(Duration& time) {
-    if (!rows_.format().has_times) {
+    if (!has_times_) {
       time = drawn_time();
       return true;
     }
@@ -190,6 +192,8 @@ class TraceReader final : public TraceWorkload {
 
   TraceRows rows_;
   TraceOptions options_;
+  bool has_times_;
+  bool is_sorted_;
   BadLines bad_lines_;
   RateScaler scaler_;
   RandomStream arrivals_;

@@ -120,7 +120,8 @@ TEST_CASE("lines are the same however the bytes come in pieces", "[trace]") {
   const std::vector<std::string> expected = texts_of(*whole);
   REQUIRE(expected.size() == 20'001);
   CHECK(expected.back().ends_with(" 1 2 2 -1 7"));
-  for (const std::size_t piece : {0, 1, 2, 3, 7, 31, 64, 4'096, 65'537}) {
+  constexpr std::size_t kPieces[] = {0, 1, 2, 3, 7, 31, 64, 4'096, 65'537};
+  for (const std::size_t piece : kPieces) {
     INFO(piece);
     const auto trace = open_trace(std::make_unique<Pieces>(text, piece), "t", TraceOptions());
     CHECK(texts_of(*trace) == expected);
