@@ -28,15 +28,12 @@ inline std::uint64_t find_byte_portably(const char* text, char byte) {
 /// The same, as fast as the machine can.
 inline std::uint64_t find_byte(const char* text, char byte) {
 #ifdef __SSE2__
-  constexpr std::size_t kRegister = sizeof(__m128i);
   const __m128i wanted = _mm_set1_epi8(byte);
-  std::uint64_t found = 0;
-  for (std::size_t i = 0; i < kSearchBlock; i += kRegister) {
+  const auto found_from = [text, wanted](std::size_t i) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
-    const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
-    found |= static_cast<std::uint64_t>(bits) << i;
-  }
-  return found;
+    return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)))} << i;
+  };
+  return found_from(0) | found_from(16) | found_from(32) | found_from(48);
 #else
   return find_byte_portably(text, byte);
 #endif

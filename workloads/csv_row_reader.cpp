@@ -42,21 +42,28 @@ class CsvRowReader final : public RowReader {
       error = {0, fmt::format("expected the column {} once in the header, found it twice", named_twice)};
       return false;
     }
-    return read_plain(line, row) || read_strictly(line, row, error);
+    if (!fields_.split_plain(line) && !fields_.split(line, error)) {
+      return false;
+    }
+    if (fields_.size() != column_count_) {
+      error = {0,
+               fmt::format("expected {} fields as in the header, found {}", column_count_, fields_.size())};
+      return false;
+    }
+    return read_plain(row) || read_strictly(row, error);
   }
 
  private:
-  // The fast path, for lines as nearly all traces write them. False for any other, be it right or wrong: the
+  // The fast path, for fields as nearly all traces write them. False for any other, be it right or wrong: the
   // strict path then decides. Where it returns true, the strict path would fill the same row.
-  bool read_plain(std::string_view line, TraceRow& row) {
+  bool read_plain(TraceRow& row) const {
     row.max_new_tokens.reset();
     row.session = -1;
     row.service_class = 0;
     row.block_hashes.clear();
-    return fields_.split_plain(line) && fields_.size() == column_count_ && read_plain_time(row.time) &&
-           read_plain_integer(fields_[prompt_.index], row.prompt_tokens) && row.prompt_tokens >= 1 &&
-           read_plain_integer(fields_[output_.index], row.output_tokens) && row.output_tokens >= 1 &&
-           (is_empty(max_new) || read_plain_max_new(row)) &&
+    return read_plain_time(row.time) && read_plain_integer(fields_[prompt_.index], row.prompt_tokens) &&
+           row.prompt_tokens >= 1 && read_plain_integer(fields_[output_.index], row.output_tokens) &&
+           row.output_tokens >= 1 && (is_empty(max_new) || read_plain_max_new(row)) &&
            (is_empty(session) || read_plain_integer(fields_[session->index], row.session)) &&
            (is_empty(service_class) || read_plain_class(row.service_class));
   }
@@ -92,15 +99,7 @@ class CsvRowReader final : public RowReader {
   }
 
   // The strict path: everything that is allowed, and what is wrong with the rest.
-  bool read_strictly(std::string_view line, TraceRow& row, LineError& error) {
-    if (!fields_.split(line, error)) {
-      return false;
-    }
-    if (fields_.size() != column_count_) {
-      error = {0,
-               fmt::format("expected {} fields as in the header, found {}", column_count_, fields_.size())};
-      return false;
-    }
+  bool read_strictly(TraceRow& row, LineError& error) const {
     return read_time(row, error) && read_tokens(prompt_, false, row.prompt_tokens, error) &&
            read_tokens(output_, true, row.output_tokens, error) && read_optional(row, error);
   }
