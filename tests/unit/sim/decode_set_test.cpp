@@ -3,6 +3,7 @@
 #include "sim/batch/decode_set.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -38,6 +39,7 @@ class Model {
       check();
     }
     REQUIRE(finished_ > 0);
+    REQUIRE(longest_advance_ > 3);
   }
 
  private:
@@ -106,22 +108,34 @@ class Model {
     }
   }
 
+  /// As many steps as may be taken at once, or fewer.
+  std::int64_t draw_steps() {
+    if (set_.count() == 0) {
+      return between(1, 5);
+    }
+    return between(1, std::min(set_.steps_to_next_finish(sequences_), set_.steps_of_same_growth()));
+  }
+
   void advance() {
-    now_ = now_ + picoseconds(between(1, 9));
+    const std::int64_t steps = draw_steps();
+    const TimePoint first_end = now_ + picoseconds(between(1, 9));
+    now_ = steps == 1 ? first_end : first_end + picoseconds(between(steps - 1, 9 * steps));
     std::map<std::int64_t, std::int64_t> gaps;
     std::vector<SequenceId> done;
     for (auto& [id, member] : members_) {
       if (!member.in_set) {
         continue;
       }
-      ++gaps[(now_ - member.last).count()];
+      ++gaps[(first_end - member.last).count()];
       member.last = now_;
-      ++member.computed;
-      if (++member.emitted == member.output) {
+      member.computed += steps;
+      member.emitted += steps;
+      if (member.emitted == member.output) {
         done.push_back(id);
       }
     }
-    set_.advance(now_, now_, 1, sequences_);
+    longest_advance_ = std::max(longest_advance_, steps);
+    set_.advance(first_end, now_, steps, sequences_);
     std::map<std::int64_t, std::int64_t> got;
     for (const TokenGap& gap : set_.gaps()) {
       REQUIRE(gap.count > 0);
@@ -156,6 +170,39 @@ class Model {
     REQUIRE(set_.count() == count);
     REQUIRE(set_.context() == context);
     REQUIRE(set_.blocks_needed() == blocks);
+    check_outlook();
+  }
+
+  // What the set says of the steps to come, while nobody joins or leaves.
+  void check_outlook() {
+    const std::int64_t ahead = between(0, 40);
+    std::int64_t growth = 0;
+    std::int64_t growing = 0;
+    std::int64_t blocks_ahead = 0;
+    std::int64_t to_finish = std::numeric_limits<std::int64_t>::max();
+    std::int64_t to_full_window = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [id, member] : members_) {
+      if (!member.in_set) {
+        continue;
+      }
+      const bool window_fills = window_ && member.computed + 1 < *window_;
+      growth += !window_ || window_fills ? 1 : 0;
+      growing += member.grows ? 1 : 0;
+      blocks_ahead += member.grows && (member.computed + ahead) % block_size_ == 0 ? 1 : 0;
+      to_finish = std::min(to_finish, member.output - member.emitted);
+      if (window_fills) {
+        to_full_window = std::min(to_full_window, *window_ - member.computed - 1);
+      }
+    }
+    REQUIRE(set_.context_growth() == growth);
+    REQUIRE(set_.growing() == growing);
+    REQUIRE(set_.blocks_needed_at(ahead) == blocks_ahead);
+    if (set_.count() > 0) {
+      REQUIRE(set_.steps_to_next_finish(sequences_) == to_finish);
+    }
+    // Members that left early may still cut it shorter.
+    REQUIRE(set_.steps_of_same_growth() >= 1);
+    REQUIRE(set_.steps_of_same_growth() <= to_full_window);
   }
 
   std::int64_t block_size_;
@@ -166,6 +213,7 @@ class Model {
   std::map<SequenceId, Member> members_;
   TimePoint now_;
   int finished_ = 0;
+  std::int64_t longest_advance_ = 0;
 };
 
 TEST_CASE("a decode set adds up like its members, one by one") {
@@ -213,6 +261,37 @@ TEST_CASE("gaps are told apart by the previous token's time") {
     gaps[gap.gap.count()] += gap.count;
   }
   CHECK(gaps == std::map<std::int64_t, std::int64_t>{{6'000'000, 2}, {7'000'000, 1}});
+}
+
+// Windows of 10 tokens, sequences with 5 and 7 cached: they attend to 6 and 8. After two steps the second
+// window is full (8 + 10), after four the first as well.
+TEST_CASE("many steps at once stop where a window fills up") {
+  DecodeSet set(4, 10);
+  std::vector<Sequence> sequences(2);
+  for (Sequence& sequence : sequences) {
+    sequence.state = Sequence::State::decoding;
+    sequence.emitted = 1;
+    sequence.output = 100;
+  }
+  sequences[0].computed = 5;
+  sequences[1].computed = 7;
+  set.join(sequences[0], 0);
+  set.join(sequences[1], 1);
+  CHECK(set.context() == 14);
+  CHECK(set.context_growth() == 2);
+  CHECK(set.steps_of_same_growth() == 2);
+  set.advance({}, {}, 2, sequences);
+  CHECK(set.context() == 18);
+  CHECK(set.context_growth() == 1);
+  CHECK(set.steps_of_same_growth() == 2);
+  set.advance({}, {}, 2, sequences);
+  CHECK(set.context() == 20);
+  CHECK(set.context_growth() == 0);
+  CHECK(set.steps_of_same_growth() == std::numeric_limits<std::int64_t>::max());
+  CHECK(set.steps_to_next_finish(sequences) == 95);
+  set.advance({}, {}, 95, sequences);
+  CHECK(set.context() == 20);
+  CHECK(set.next_finished(sequences) != kNoSequence);
 }
 
 }  // namespace
