@@ -1,0 +1,311 @@
+#include "tests/support/random_deployment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.hpp"
+#include "tests/support/random_prices.hpp"
+
+namespace inferometer::testing {
+namespace {
+
+/// What the traffic is meant to bring out.
+enum class Traffic { mixed, long_outputs, starved, long_prompts, one_token, overload, idle_gaps };
+
+/// A policy of which only the decisions are known, or promises no further than so many steps.
+class RestrainedPolicy : public BatchPolicy {
+ public:
+  RestrainedPolicy(std::unique_ptr<BatchPolicy> policy, std::int64_t most_steps)
+      : policy_(std::move(policy)), most_steps_(most_steps) {}
+
+  void plan(const ReplicaView& view, StepPlan& plan) override { policy_->plan(view, plan); }
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    Stability stability = policy_->stability(view, plan);
+    stability.steps = std::min(stability.steps, most_steps_);
+    return stability;
+  }
+  void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+
+ private:
+  std::unique_ptr<BatchPolicy> policy_;
+  std::int64_t most_steps_;
+};
+
+class DecisionsOnly : public BatchPolicy {
+ public:
+  explicit DecisionsOnly(std::unique_ptr<BatchPolicy> policy) : policy_(std::move(policy)) {}
+
+  void plan(const ReplicaView& view, StepPlan& plan) override { policy_->plan(view, plan); }
+  void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+
+ private:
+  std::unique_ptr<BatchPolicy> policy_;
+};
+
+class PricesOnly : public StepPricer {
+ public:
+  explicit PricesOnly(std::shared_ptr<const StepPricer> pricer) : pricer_(std::move(pricer)) {}
+  [[nodiscard]] StepCost price(const StepShape& shape) const override { return pricer_->price(shape); }
+
+ private:
+  std::shared_ptr<const StepPricer> pricer_;
+};
+
+std::int64_t longest_of(Dice& dice, Traffic traffic) {
+  switch (traffic) {
+    case Traffic::long_outputs:
+      return dice.between(300, 2500);
+    case Traffic::long_prompts:
+      return dice.between(600, 6000);
+    case Traffic::starved:
+      return dice.between(40, 400);
+    default:
+      return dice.between(20, 600);
+  }
+}
+
+void draw_memory(Dice& dice, Traffic traffic, EngineSetup& setup) {
+  setup.block_size = dice.one_of({1, 2, 3, 5, 8, 16, 16});
+  setup.max_model_len = longest_of(dice, traffic);
+  setup.max_num_seqs = dice.one_of({1, 2, 3, 5, 8, 16, 40});
+  const std::int64_t least = ceil_div(setup.max_model_len, setup.block_size);
+  setup.blocks =
+      least + (traffic == Traffic::starved ? dice.one_of({0, 1, 2, least / 4, least / 2, least})
+                                           : dice.one_of({least / 4, least, 4 * least, 30 * least}));
+}
+
+struct Limits {
+  std::int64_t step_tokens = 0;  // most that one step may run
+  std::int64_t fitting = 0;      // the longest sequence that can be admitted again at its end
+};
+
+/// Returns the longest sequence that admission lets in.
+std::int64_t draw_watermark(Dice& dice, EngineSetup& setup) {
+  const std::int64_t percent = dice.chance(60) ? 0 : dice.between(1, 30);
+  setup.keys += std::string(", watermark: 0.") + (percent < 10 ? "0" : "") + std::to_string(percent);
+  const std::int64_t kept = percent == 0 ? 0 : percent * setup.blocks / 100 + 1;
+  return std::min(setup.max_model_len, (setup.blocks - kept) * setup.block_size);
+}
+
+Limits draw_chunked_prefill(Dice& dice, Traffic traffic, EngineSetup& setup) {
+  const bool chunked = traffic == Traffic::long_prompts || dice.chance(85);
+  std::int64_t budget = setup.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
+  if (!chunked) {
+    budget = std::max(budget, setup.max_model_len);
+  }
+  const std::int64_t threshold = dice.chance(70) ? 0 : dice.between(1, 60);
+  setup.keys = "max_num_batched_tokens: " + std::to_string(budget) +
+               ", long_prefill_token_threshold: " + std::to_string(threshold) +
+               ", enable_chunked_prefill: " + (chunked ? "true" : "false") +
+               ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
+  draw_watermark(dice, setup);  // which only holds while something runs
+  return {budget, setup.max_model_len};
+}
+
+Limits draw_policy(Dice& dice, Traffic traffic, EngineSetup& setup) {
+  const std::int64_t longest = setup.max_model_len;
+  setup.policy =
+      dice.name_of({"static", "orca", "continuous", "chunked_prefill", "chunked_prefill", "sarathi"});
+  if (setup.policy == "chunked_prefill") {
+    return draw_chunked_prefill(dice, traffic, setup);
+  }
+  if (setup.policy == "continuous") {
+    const std::int64_t budget = longest + dice.one_of({0, 1, 40, 2000});
+    setup.keys = "max_num_batched_tokens: " + std::to_string(budget);
+    return {budget, draw_watermark(dice, setup)};
+  }
+  if (setup.policy == "sarathi") {
+    const std::int64_t budget = setup.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
+    setup.keys = "chunk_size: " + std::to_string(budget);
+    return {budget, draw_watermark(dice, setup)};
+  }
+  setup.keys = std::string("reserve: ") + (dice.chance(30) ? "max_model_len" : "max_new_tokens");
+  if (setup.policy == "static") {
+    setup.keys += std::string(", static_padding: ") + (dice.chance(50) ? "true" : "false") +
+                  ", wait_window: " + std::to_string(dice.one_of({0, 0, 1000, 200'000})) + " us";
+  }
+  return {longest, longest};
+}
+
+void draw_promise(Dice& dice, RandomDeployment& deployment) {
+  const std::int64_t percent = dice.between(1, 100);
+  if (percent <= 5) {
+    deployment.promise = RandomDeployment::Promise::none;
+  } else if (percent <= 15) {
+    deployment.promise = RandomDeployment::Promise::bounded;
+    deployment.promise_steps = dice.one_of({1, 2, 3, 7, 50});
+  }
+  deployment.has_line = !dice.chance(5);
+}
+
+TestRequest draw_lengths(Dice& dice, Traffic traffic, std::int64_t longest, std::int64_t fitting) {
+  TestRequest request;
+  if (dice.chance(2)) {
+    request.prompt = longest + dice.between(0, 3);  // refused at the door
+    return request;
+  }
+  if (fitting < longest - 1 && dice.chance(5)) {
+    request.prompt = dice.between(fitting + 1, longest - 1);  // may be refused by the scheduler
+    return request;
+  }
+  const bool is_long = traffic == Traffic::long_prompts && dice.chance(60);
+  request.prompt = is_long ? dice.between(fitting / 2, fitting - 1)
+                           : dice.between(1, std::max<std::int64_t>(1, fitting / 8));
+  std::int64_t most = fitting - request.prompt;
+  if (traffic == Traffic::one_token) {
+    most = std::min(most, dice.one_of({1, 1, 2, 40}));
+  } else if (traffic != Traffic::long_outputs && traffic != Traffic::starved && dice.chance(70)) {
+    most = std::min<std::int64_t>(most, 80);
+  }
+  request.output = dice.between(1, most);
+  if (fitting == longest && dice.chance(3)) {
+    request.output = longest;  // cut at max_model_len
+  }
+  request.max_new = request.output + dice.one_of({0, 0, 3, 20});
+  return request;
+}
+
+/// Steps between arrivals, in hundredths.
+std::int64_t longest_gap(Dice& dice, Traffic traffic) {
+  switch (traffic) {
+    case Traffic::overload:
+      return dice.one_of({0, 30, 200});
+    case Traffic::idle_gaps:
+      return dice.one_of({20'000, 200'000});
+    case Traffic::long_outputs:
+      return dice.one_of({0, 3000, 30'000});
+    default:
+      return dice.one_of({0, 100, 1000, 5000});
+  }
+}
+
+void draw_requests(Dice& dice, Traffic traffic, std::int64_t fitting, RandomDeployment& deployment) {
+  const EngineSetup& setup = deployment.setup;
+  const std::int64_t typical = deployment.pricer
+                                   ->price({setup.max_num_seqs,
+                                            setup.max_num_seqs * (setup.max_model_len / 4 + 1),
+                                            setup.max_num_seqs,
+                                            {}})
+                                   .total()
+                                   .count();
+  const bool is_long = traffic == Traffic::long_outputs || traffic == Traffic::long_prompts;
+  const std::int64_t count = is_long ? dice.between(1, 10) : dice.between(1, 30);
+  const std::int64_t gap = longest_gap(dice, traffic);
+  const std::int64_t burst_percent = dice.one_of({0, 30, 90});
+  constexpr std::int64_t kHundredths = 100;
+  std::int64_t arrival = dice.between(0, typical);
+  for (std::int64_t i = 0; i < count; ++i) {
+    TestRequest request = draw_lengths(dice, traffic, setup.max_model_len, fitting);
+    request.arrival = TimePoint(Duration(arrival));
+    deployment.requests.push_back(request);
+    arrival +=
+        dice.chance(burst_percent) ? 0 : typical / kHundredths * dice.between(0, gap) + dice.between(0, 9);
+  }
+  if (dice.chance(25)) {
+    deployment.clients = dice.between(1, 10);
+    deployment.think = Duration(typical / kHundredths * dice.one_of({0, 0, 70, 5000}));
+  }
+}
+
+class StepEnds : public SimulationObserver {
+ public:
+  void on_steps(const StepRecord& steps) override {
+    starts.push_back(steps.stretch.start());
+    ends.push_back(steps.stretch.end());
+  }
+  std::vector<TimePoint> starts, ends;
+};
+
+/// Moves arrivals to the end of the step under way, or a picosecond before it or behind it. Those of one step
+/// move together, so that their order stays; all later steps then stay where they are, as a step sees whoever
+/// came during the one before it, whenever that was.
+void align_arrivals(Dice& dice, RandomDeployment& deployment) {
+  StepEnds steps;
+  std::vector<Replica> replicas;
+  replicas.emplace_back(deployment.replica(Stepper::reference), deployment.policy(), deployment.pricer,
+                        steps);
+  Simulation(deployment.workload(), std::move(replicas), steps).run();
+  std::size_t aligned_step = steps.ends.size();
+  std::int64_t shift = 0;
+  for (TestRequest& request : deployment.requests) {
+    const auto place = std::lower_bound(steps.ends.begin(), steps.ends.end(), request.arrival);
+    const auto step = static_cast<std::size_t>(place - steps.ends.begin());
+    if (place == steps.ends.end() || request.arrival <= steps.starts[step]) {
+      continue;
+    }
+    if (step != aligned_step) {
+      aligned_step = step;
+      shift = dice.one_of({0, 0, 0, 0, -1, 1});
+    }
+    request.arrival = steps.ends[step] + Duration(shift);
+  }
+  std::stable_sort(deployment.requests.begin(), deployment.requests.end(),
+                   [](const TestRequest& a, const TestRequest& b) { return a.arrival < b.arrival; });
+}
+
+}  // namespace
+
+std::unique_ptr<BatchPolicy> RandomDeployment::policy() const {
+  std::unique_ptr<BatchPolicy> policy = make_policy(setup);
+  if (promise == Promise::none) {
+    return std::make_unique<DecisionsOnly>(std::move(policy));
+  }
+  if (promise == Promise::bounded) {
+    return std::make_unique<RestrainedPolicy>(std::move(policy), promise_steps);
+  }
+  return policy;
+}
+
+ReplicaConfig RandomDeployment::replica(Stepper stepper) const {
+  ReplicaConfig config;
+  config.block_size = setup.block_size;
+  config.blocks = BlockCount(setup.blocks);
+  config.max_model_len = setup.max_model_len;
+  config.attention_window = setup.window;
+  config.stepper = stepper;
+  return config;
+}
+
+std::string RandomDeployment::describe() const {
+  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+                     std::to_string(setup.block_size) + ", max_model_len " +
+                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
+                     std::to_string(setup.max_num_seqs) + ", window " +
+                     (setup.window ? std::to_string(*setup.window) : "none") + ", promise " +
+                     (promise == Promise::own ? "own" : std::to_string(promise_steps)) +
+                     (has_line ? ", line" : ", no line") + ", clients " + std::to_string(clients) +
+                     ", think_ps " + std::to_string(think.count()) + "\n" + prices + "\n";
+  for (const TestRequest& request : requests) {
+    text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
+            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) + "\n";
+  }
+  return text;
+}
+
+RandomDeployment random_deployment(std::uint64_t seed) {
+  Dice dice(seed, "tests/random_deployment");
+  RandomDeployment deployment;
+  const auto traffic = static_cast<Traffic>(dice.between(0, static_cast<std::int64_t>(Traffic::idle_gaps)));
+  draw_memory(dice, traffic, deployment.setup);
+  const Limits limits = draw_policy(dice, traffic, deployment.setup);
+  RandomPrices prices =
+      random_prices(dice, deployment.setup.max_model_len,
+                    {.max_tokens = limits.step_tokens, .max_rows = deployment.setup.max_num_seqs});
+  deployment.setup.window = prices.window;
+  deployment.pricer = std::move(prices.pricer);
+  deployment.work = prices.work;
+  deployment.prices = std::move(prices.text);
+  draw_promise(dice, deployment);
+  if (!deployment.has_line) {
+    deployment.pricer = std::make_shared<PricesOnly>(deployment.pricer);
+  }
+  draw_requests(dice, traffic, std::max<std::int64_t>(limits.fitting, 2), deployment);
+  if (deployment.clients == 0 && dice.chance(40)) {
+    align_arrivals(dice, deployment);
+  }
+  return deployment;
+}
+
+}  // namespace inferometer::testing

@@ -1,0 +1,112 @@
+#include "tests/support/random_prices.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "costmodel/operators.hpp"
+#include "hardware/profile.hpp"
+#include "tests/support/sim_harness.hpp"
+
+namespace inferometer::testing {
+namespace {
+
+/// Files are read once.
+template <class Thing, Thing (*load)(const std::string&)>
+const Thing& cached(const std::string& name) {
+  static std::map<std::string, Thing> things;
+  const auto found = things.find(name);
+  return found != things.end() ? found->second : things.emplace(name, load(name)).first->second;
+}
+
+std::int64_t draw_split(Dice& dice, const ModelSpec& model) {
+  const std::int64_t degree = dice.one_of({1, 1, 2, 4, 8});
+  const bool kv_heads_fit = model.kv_heads % degree == 0 || degree % model.kv_heads == 0;
+  return model.heads % degree == 0 && kv_heads_fit ? degree : 1;
+}
+
+// With x tokens of context, a decode step computes for 4 h e x FLOPs a layer and reads 4 h e + 4 kv e x
+// bytes. With g = h / kv the roofs cross at x for
+// compute efficiency = bandwidth efficiency g / (ridge (1 + g / x)).
+void cross_attention_roofs(Dice& dice, std::int64_t longest, const ModelSpec& model, const GpuSpec& gpu,
+                           std::int64_t degree, CostOptions& options) {
+  const ModelShard local = shard(model, degree);
+  const double group = static_cast<double>(local.heads) / static_cast<double>(local.kv_heads);
+  const auto context = static_cast<double>(dice.between(2, longest));
+  const double bandwidth = 0.5;
+  options.attention_bandwidth_efficiency = bandwidth;
+  options.attention_compute_efficiency =
+      std::min(1.0, bandwidth * group / gpu.ridge_point() / (1 + group / context));
+}
+
+// The host takes as long as the GPU does for a batch of some length.
+void cross_host(Dice& dice, std::int64_t longest, const PricerLimits& limits, const StepPricer& without_host,
+                CostOptions& options) {
+  const std::int64_t decodes = dice.between(1, std::min<std::int64_t>(limits.max_rows, 8));
+  const StepShape shape{decodes, decodes * dice.between(2, longest), decodes, {}};
+  options.host_overlap = true;
+  options.host_fixed = without_host.price(shape).total();
+  options.host_per_sequence = {};
+}
+
+CostOptions draw_options(Dice& dice) {
+  CostOptions options;
+  options.level = dice.chance(40) ? CostLevel::datasheet : CostLevel::roofline;
+  options.host_fixed = microseconds(dice.one_of({0, 100, 500, 20'000}));
+  options.host_per_sequence = microseconds(dice.one_of({0, 5}));
+  options.host_overlap = dice.chance(40);
+  options.cuda_graphs = dice.chance(60);
+  return options;
+}
+
+std::string describe(const ModelSpec& model, const GpuSpec& gpu, std::int64_t degree,
+                     const CostOptions& options) {
+  return model.name + " on " + std::to_string(degree) + " x " + gpu.name + ", " +
+         std::string(to_string(options.level)) + ", host_ps " + std::to_string(options.host_fixed.count()) +
+         " + " + std::to_string(options.host_per_sequence.count()) +
+         (options.host_overlap ? " overlapped" : "") + (options.cuda_graphs ? ", graphs" : "") +
+         ", attention " + std::to_string(options.attention_compute_efficiency.value_or(0)) + "/" +
+         std::to_string(options.attention_bandwidth_efficiency.value_or(0));
+}
+
+RandomPrices round_prices(Dice& dice, std::int64_t longest) {
+  RandomPrices prices;
+  if (dice.chance(30)) {
+    prices.window = dice.between(1, longest);
+  }
+  prices.pricer = make_test_pricer(
+      {dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2), dice.between(0, 2)});
+  prices.text = "round prices";
+  return prices;
+}
+
+}  // namespace
+
+RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits& limits) {
+  if (dice.chance(15)) {
+    return round_prices(dice, longest);
+  }
+  ModelSpec model = cached<ModelSpec, load_model>(dice.name_of(
+      {"llama-3-8b", "llama-2-7b", "llama-3.1-70b", "mistral-7b-v0.1", "qwen2.5-0.5b", "qwen3-32b"}));
+  if (dice.chance(35)) {
+    model.sliding_window = dice.between(1, longest);
+  }
+  const GpuSpec& gpu =
+      cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"}));
+  const Profile& profile = cached<Profile, load_profile>(gpu.name);
+  const std::int64_t degree = draw_split(dice, model);
+  CostOptions options = draw_options(dice);
+  if (dice.chance(35)) {
+    options.level = CostLevel::roofline;
+    cross_attention_roofs(dice, longest, model, gpu, degree, options);
+  }
+  if (dice.chance(25)) {
+    CostOptions hostless = options;
+    hostless.host_fixed = hostless.host_per_sequence = {};
+    const auto without_host = make_step_pricer(model, gpu, profile, degree, hostless, {1, 1});
+    cross_host(dice, longest, limits, *without_host, options);
+  }
+  return {make_step_pricer(model, gpu, profile, degree, options, limits), model.sliding_window,
+          WorkTotals(model, degree), describe(model, gpu, degree, options)};
+}
+
+}  // namespace inferometer::testing
