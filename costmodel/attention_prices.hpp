@@ -4,7 +4,6 @@
 // prices are exactly affine: in the context for decodes, in the past for a chunk of constant size. Who uses
 // it: the step pricer.
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,7 +24,8 @@ class PriceRate {
   explicit PriceRate(double seconds_per_unit);
 
   [[nodiscard]] double seconds(double units) const {
-    return std::ldexp(static_cast<double>(scaled_), -kShift) * units / kPicosecondsPerSecond;
+    constexpr double kSecondsPerScaled = 1.0 / (std::int64_t{1} << kShift) / kPicosecondsPerSecond;
+    return static_cast<double>(scaled_) * kSecondsPerScaled * units;
   }
 
   [[nodiscard]] std::int64_t times(std::int64_t units) const {
@@ -63,8 +63,8 @@ class DecodeAttentionPrice {
     std::int64_t per_context_token_ps = 0;
     [[nodiscard]] double seconds_at(std::int64_t decodes, std::int64_t context) const {
       return (static_cast<double>(per_sequence_ps) * static_cast<double>(decodes) +
-              static_cast<double>(per_context_token_ps) * static_cast<double>(context)) /
-             kPicosecondsPerSecond;
+              static_cast<double>(per_context_token_ps) * static_cast<double>(context)) *
+             (1 / kPicosecondsPerSecond);
     }
     [[nodiscard]] std::int64_t at(std::int64_t decodes, std::int64_t context) const {
       return per_sequence_ps * decodes + per_context_token_ps * context;

@@ -24,7 +24,7 @@ std::int64_t BatchState::emitted(SequenceId id) const {
 std::int64_t BatchState::held_blocks(SequenceId id) const {
   const Sequence& s = sequence(id);
   if (s.state == Sequence::State::decoding && s.grows) {
-    return ceil_div(s.computed + decodes_.steps_of(s), pool_.block_size());
+    return pool_.blocks_for(s.computed + decodes_.steps_of(s));
   }
   return s.held_blocks;
 }
@@ -82,7 +82,7 @@ void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {
   }
   link(admission.id);
   add_prefilling(admission.id);
-  s.held_blocks = blocks_for(TokenCount(admission.reserve_tokens), pool_.block_size()).count();
+  s.held_blocks = pool_.blocks_for(admission.reserve_tokens);
   pool_.take(BlockCount(s.held_blocks));
 }
 
@@ -91,7 +91,7 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
   INFEROMETER_CHECK(
       s.state == Sequence::State::prefilling && tokens >= 1 && s.computed + tokens <= s.prompt + s.emitted,
       "a chunk is a part of a prefill");
-  const std::int64_t needed = ceil_div(s.computed + tokens, pool_.block_size());
+  const std::int64_t needed = pool_.blocks_for(s.computed + tokens);
   if (needed > s.held_blocks) {
     pool_.take(BlockCount(needed - s.held_blocks));
     s.held_blocks = needed;
@@ -100,7 +100,7 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
 
 void BatchState::suspend_decode(SequenceId id) {
   leave_decodes(id);
-  at(id).join_serial = 0;  // no membership: entries of the finish heap no longer match
+  at(id).join_serial = 0;  // no membership: what it left in the decode set's heaps no longer means it
   ++suspended_;
 }
 
@@ -126,8 +126,8 @@ BatchState::ChunkEnd BatchState::end_chunk(SequenceId id, std::int64_t tokens, T
   s.last_emission = now;
   end.finished = s.emitted == s.output;
   if (!end.finished) {
-    const std::int64_t final_blocks = ceil_div(s.prompt + s.output - 1, pool_.block_size());
-    const std::int64_t present_blocks = ceil_div(s.computed, pool_.block_size());
+    const std::int64_t final_blocks = pool_.blocks_for(s.prompt + s.output - 1);
+    const std::int64_t present_blocks = pool_.blocks_for(s.computed);
     INFEROMETER_CHECK(s.held_blocks >= final_blocks || s.held_blocks == present_blocks,
                       "a reservation covers the prefill or the whole sequence");
     s.grows = s.held_blocks < final_blocks;
@@ -155,6 +155,10 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
 }
 
 void BatchState::take_from_queue(SequenceId id) {
+  if (!waiting_.empty() && waiting_.front() == id) {
+    waiting_.pop_front();
+    return;
+  }
   const auto place = std::find(waiting_.begin(), waiting_.end(), id);
   INFEROMETER_CHECK(place != waiting_.end(), "only a waiting sequence can be admitted or rejected");
   waiting_.erase(place);

@@ -86,8 +86,8 @@ class BatchState {
     std::optional<Duration> gap;  ///< to the previous token, when it is not the first
   };
   ChunkEnd end_chunk(SequenceId id, std::int64_t tokens, TimePoint now);
-  /// A decoding sequence that has emitted its last token, or kNoSequence. It must be finished before asking
-  /// again.
+  /// A decoding sequence that has emitted its last token, or kNoSequence. Asked again, it names the next one;
+  /// one that was preempted before may be named twice.
   [[nodiscard]] SequenceId next_finished() { return decodes_.next_finished(sequences_); }
   /// Frees the sequence and its blocks and says what became of it.
   FinishedRequest finish(SequenceId id, TimePoint now);

@@ -14,12 +14,12 @@ namespace inferometer {
 class BlockDemand {
  public:
   /// `chunks`: those that take blocks as they grow, each of a sequence that holds just what its past needs.
-  BlockDemand(const DecodeSet& decodes, std::int64_t block_size, std::span<const ChunkShape> chunks);
+  BlockDemand(const DecodeSet& decodes, std::span<const ChunkShape> chunks);
 
   /// Blocks that step `ahead` takes; 0 is the next one. O(chunks).
   [[nodiscard]] std::int64_t at(std::int64_t ahead) const;
   /// Steps after which it repeats.
-  [[nodiscard]] std::int64_t period() const { return block_size_; }
+  [[nodiscard]] std::int64_t period() const { return decodes_.block_size().value(); }
   /// Blocks that as many successive steps take.
   [[nodiscard]] std::int64_t per_period() const { return per_period_; }
 
@@ -28,7 +28,6 @@ class BlockDemand {
 
  private:
   const DecodeSet& decodes_;
-  std::int64_t block_size_;
   std::span<const ChunkShape> chunks_;
   std::int64_t per_period_;
 };

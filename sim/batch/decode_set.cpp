@@ -7,6 +7,15 @@
 #include "base/check.hpp"
 
 namespace inferometer {
+namespace {
+
+template <class Entry>
+void drop_first(std::vector<Entry>& heap) {
+  std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+  heap.pop_back();
+}
+
+}  // namespace
 
 DecodeSet::DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window)
     : block_size_(block_size), window_(window), phases_(static_cast<std::size_t>(block_size), 0) {
@@ -16,13 +25,12 @@ std::int64_t DecodeSet::attended(std::int64_t computed) const {
   return window_ ? std::min(computed + 1, *window_) : computed + 1;
 }
 
-std::int64_t DecodeSet::phase_of(std::int64_t computed) const {
-  const std::int64_t phase = (computed - step_) % block_size_;
-  return phase < 0 ? phase + block_size_ : phase;
+std::size_t DecodeSet::phase_of(std::int64_t computed) const {
+  return static_cast<std::size_t>(block_size_.remainder(computed + next_phase_));
 }
 
 bool DecodeSet::needs_block(const Sequence& sequence) const {
-  return sequence.grows && (sequence.computed + steps_of(sequence)) % block_size_ == 0;
+  return sequence.grows && block_size_.remainder(sequence.computed + steps_of(sequence)) == 0;
 }
 
 void DecodeSet::join(Sequence& sequence, SequenceId id) {
@@ -33,9 +41,9 @@ void DecodeSet::join(Sequence& sequence, SequenceId id) {
   context_ += attention;
   if (sequence.grows) {
     ++growing_;
-    ++phases_[static_cast<std::size_t>(phase_of(sequence.computed))];
+    ++phases_[phase_of(sequence.computed)];
   }
-  finishes_.push_back({step_ + sequence.output - sequence.emitted, serial_, id});
+  finishes_.push_back({finish_step(sequence), id});
   std::push_heap(finishes_.begin(), finishes_.end(), std::greater<>());
   if (!window_) {
     ++unsaturated_;
@@ -55,7 +63,7 @@ void DecodeSet::leave(Sequence& sequence) {
   const std::int64_t steps = steps_of(sequence);
   if (sequence.grows) {
     --growing_;
-    --phases_[static_cast<std::size_t>(phase_of(sequence.computed + steps))];
+    --phases_[phase_of(sequence.computed + steps)];
   }
   if (steps > 0) {
     --veterans_;
@@ -77,11 +85,6 @@ void DecodeSet::leave(Sequence& sequence) {
   }
 }
 
-std::int64_t DecodeSet::blocks_needed_at(std::int64_t ahead) const {
-  const std::int64_t phase = next_phase_ - ahead % block_size_;
-  return phases_[static_cast<std::size_t>(phase < 0 ? phase + block_size_ : phase)];
-}
-
 void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t steps,
                         std::span<const Sequence> sequences) {
   gaps_.clear();
@@ -97,16 +100,14 @@ void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t st
   veterans_ = count_;
   last_step_end_ = last_end;
   step_ += steps;
-  const std::int64_t phase = next_phase_ - steps % block_size_;
-  next_phase_ = phase < 0 ? phase + block_size_ : phase;
+  next_phase_ = static_cast<std::int64_t>(phase_needed_at(steps));
   context_ += unsaturated_ * steps;
   saturate_due(sequences);
 }
 
 std::int64_t DecodeSet::steps_to_next_finish(std::span<const Sequence> sequences) {
-  while (!is_current(finishes_.front(), sequences)) {
-    std::pop_heap(finishes_.begin(), finishes_.end(), std::greater<>());
-    finishes_.pop_back();
+  while (!in_force(finishes_.front(), sequences)) {
+    drop_first(finishes_);
   }
   return finishes_.front().step - step_;
 }
@@ -115,28 +116,32 @@ std::int64_t DecodeSet::steps_of_same_growth() const {
   return saturations_.empty() ? std::numeric_limits<std::int64_t>::max() : saturations_.front().step - step_;
 }
 
-bool DecodeSet::is_current(const Due& due, std::span<const Sequence> sequences) {
-  const Sequence& sequence = sequences[static_cast<std::size_t>(due.id)];
-  return sequence.state == Sequence::State::decoding && sequence.join_serial == due.serial;
+std::int64_t DecodeSet::finish_step(const Sequence& member) {
+  return member.join_step + member.output - member.emitted;
+}
+
+bool DecodeSet::in_force(const Finish& finish, std::span<const Sequence> sequences) {
+  const Sequence& sequence = sequences[static_cast<std::size_t>(finish.id)];
+  return sequence.state == Sequence::State::decoding && finish_step(sequence) == finish.step;
 }
 
 void DecodeSet::saturate_due(std::span<const Sequence> sequences) {
   while (!saturations_.empty() && saturations_.front().step <= step_) {
+    const Saturation due = saturations_.front();
+    const Sequence& sequence = sequences[static_cast<std::size_t>(due.id)];
     // A member that left early has taken itself off already.
-    if (is_current(saturations_.front(), sequences)) {
+    if (sequence.state == Sequence::State::decoding && sequence.join_serial == due.serial) {
       --unsaturated_;
     }
-    std::pop_heap(saturations_.begin(), saturations_.end(), std::greater<>());
-    saturations_.pop_back();
+    drop_first(saturations_);
   }
 }
 
 SequenceId DecodeSet::next_finished(std::span<const Sequence> sequences) {
   while (!finishes_.empty() && finishes_.front().step <= step_) {
-    const Due due = finishes_.front();
-    std::pop_heap(finishes_.begin(), finishes_.end(), std::greater<>());
-    finishes_.pop_back();
-    if (is_current(due, sequences)) {
+    const Finish due = finishes_.front();
+    drop_first(finishes_);
+    if (in_force(due, sequences)) {
       return due.id;
     }
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/divisor.hpp"
 #include "base/units.hpp"
 #include "sim/batch/sequence.hpp"
 
@@ -37,7 +38,10 @@ class DecodeSet {
   /// New KV blocks that the next step of all takes.
   [[nodiscard]] std::int64_t blocks_needed() const { return phases_[static_cast<std::size_t>(next_phase_)]; }
   /// New KV blocks that step `ahead` from now takes (0: the next one), while nobody joins or leaves.
-  [[nodiscard]] std::int64_t blocks_needed_at(std::int64_t ahead) const;
+  [[nodiscard]] std::int64_t blocks_needed_at(std::int64_t ahead) const {
+    return phases_[phase_needed_at(ahead)];
+  }
+  [[nodiscard]] const Divisor& block_size() const { return block_size_; }
   /// New KV blocks that the next block-size steps take, whatever step they start from: one each growing
   /// member.
   [[nodiscard]] std::int64_t growing() const { return growing_; }
@@ -65,29 +69,42 @@ class DecodeSet {
   /// Steps that all add the same to the context: until the next window is full.
   [[nodiscard]] std::int64_t steps_of_same_growth() const;
 
-  /// The next member that has emitted its last token, as far as `sequences` says it is still that member;
-  /// kNoSequence when there is none. The caller must take it out (leave) before asking again.
+  /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one; one that
+  /// left and joined again may be named twice.
   SequenceId next_finished(std::span<const Sequence> sequences);
 
  private:
-  struct Due {
+  /// A member emits its last token with that step of the set. One that left early leaves this behind: it is
+  /// in force as long as the sequence in that slot is a member that finishes then.
+  struct Finish {
+    std::int64_t step;
+    SequenceId id;
+    friend bool operator>(const Finish& a, const Finish& b) { return a.step > b.step; }
+  };
+  /// After that step of the set a member's window is full, if it is still that member.
+  struct Saturation {
     std::int64_t step;
     std::uint64_t serial;
     SequenceId id;
-    friend bool operator>(const Due& a, const Due& b) {
-      return a.step != b.step ? a.step > b.step : a.serial > b.serial;
-    }
+    friend bool operator>(const Saturation& a, const Saturation& b) { return a.step > b.step; }
   };
   struct Joiners {
     TimePoint emitted;
     std::int64_t count;
   };
 
-  [[nodiscard]] std::int64_t phase_of(std::int64_t computed) const;
-  [[nodiscard]] static bool is_current(const Due& due, std::span<const Sequence> sequences);
+  /// Phase of a member that has so many tokens cached now.
+  [[nodiscard]] std::size_t phase_of(std::int64_t computed) const;
+  /// The phase whose members need a block in step `ahead` from now.
+  [[nodiscard]] std::size_t phase_needed_at(std::int64_t ahead) const {
+    const std::int64_t phase = next_phase_ - block_size_.remainder(ahead);
+    return static_cast<std::size_t>(phase < 0 ? phase + block_size_.value() : phase);
+  }
+  [[nodiscard]] static std::int64_t finish_step(const Sequence& member);
+  [[nodiscard]] static bool in_force(const Finish& finish, std::span<const Sequence> sequences);
   void saturate_due(std::span<const Sequence> sequences);
 
-  std::int64_t block_size_;
+  Divisor block_size_;
   std::optional<std::int64_t> window_;
   std::int64_t count_ = 0;
   std::int64_t context_ = 0;
@@ -98,9 +115,9 @@ class DecodeSet {
   std::vector<std::int64_t>
       phases_;  // growing members by (computed - step) mod block size, which never changes
   std::int64_t next_phase_ =
-      0;                       // the phase whose members need a block in the next step: -step mod block size
-  std::vector<Due> finishes_;  // min-heap; entries of members that left early are skipped when they come up
-  std::vector<Due> saturations_;  // min-heap of steps after which a member's window is full
+      0;  // the phase whose members need a block in the next step: -step mod block size
+  std::vector<Finish> finishes_;         // min-heap
+  std::vector<Saturation> saturations_;  // min-heap
   TimePoint last_step_end_;
   std::int64_t veterans_ = 0;     // members whose previous token came with the last decode step
   std::vector<Joiners> joiners_;  // the others, by the time of their previous token

@@ -19,6 +19,10 @@ class ReplicaView {
   [[nodiscard]] TimePoint now() const { return now_; }
 
   [[nodiscard]] std::int64_t block_size() const { return state_.blocks().block_size(); }
+  /// Blocks that hold so many tokens.
+  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
+    return state_.blocks().blocks_for(tokens);
+  }
   [[nodiscard]] std::int64_t total_blocks() const { return state_.blocks().total().count(); }
   [[nodiscard]] std::int64_t free_blocks() const { return state_.blocks().free().count(); }
 

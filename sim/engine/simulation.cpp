@@ -33,6 +33,7 @@ void Simulation::dispatch(Event event) {
       // The end that a stretch had before an arrival cut it short means nothing any more.
       if (replicas_[event.target()].running_until() == now_) {
         end_steps(event.target());
+        schedule_next(event.target());
       }
       break;
     case EventKind::arrival:
@@ -64,14 +65,13 @@ void Simulation::receive_arrivals() {
       workload_->finished(request_.id, now_);
     }
   }
-  request_schedule(kTarget, now_);
   post_next_arrival();
+  schedule_next(kTarget);
 }
 
 void Simulation::end_steps(std::uint32_t target) {
   replicas_[target].end_steps();
   report_departures(target);
-  request_schedule(target, now_);
 }
 
 // Steps that end now end before a request that comes now.
@@ -101,6 +101,18 @@ void Simulation::schedule(std::uint32_t target) {
   } else if (start.wake_at) {
     INFEROMETER_CHECK(*start.wake_at > now_, "a policy asks to be woken later, not now");
     request_schedule(target, *start.wake_at);
+  }
+}
+
+// What would be the next event is done at once.
+void Simulation::schedule_next(std::uint32_t target) {
+  if (replicas_[target].is_running()) {
+    return;  // it decides when its step ends
+  }
+  if (queue_.empty() || queue_.top().time() > now_) {
+    schedule(target);
+  } else {
+    request_schedule(target, now_);
   }
 }
 

@@ -46,6 +46,7 @@ class Simulation {
   void end_steps(std::uint32_t target);
   void interrupt(std::uint32_t target);
   void schedule(std::uint32_t target);
+  void schedule_next(std::uint32_t target);
   void request_schedule(std::uint32_t target, TimePoint time);
   void report_departures(std::uint32_t target);
   void post_next_arrival();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/check.hpp"
+#include "base/divisor.hpp"
 #include "base/units.hpp"
 
 namespace inferometer {
@@ -11,14 +12,16 @@ class BlockPool {
  public:
   BlockPool(BlockCount total, std::int64_t block_size)
       : total_(total), free_(total), block_size_(block_size) {
-    INFEROMETER_CHECK(total.count() >= 1 && block_size >= 1, "a block pool needs blocks");
+    INFEROMETER_CHECK(total.count() >= 1, "a block pool needs blocks");
   }
 
   [[nodiscard]] BlockCount total() const { return total_; }
   [[nodiscard]] BlockCount free() const { return free_; }
   [[nodiscard]] BlockCount held() const { return total_ - free_; }
   /// Tokens a block holds.
-  [[nodiscard]] std::int64_t block_size() const { return block_size_; }
+  [[nodiscard]] std::int64_t block_size() const { return block_size_.value(); }
+  /// Blocks that so many tokens fill, the last one perhaps in part.
+  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const { return block_size_.ceiling(tokens); }
 
   /// Precondition: count <= free().
   void take(BlockCount count) {
@@ -33,7 +36,7 @@ class BlockPool {
 
  private:
   BlockCount total_, free_;
-  std::int64_t block_size_;
+  Divisor block_size_;
 };
 
 }  // namespace inferometer

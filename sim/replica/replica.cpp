@@ -10,8 +10,9 @@
 namespace inferometer {
 namespace {
 
-/// Throws ConfigError for a step that ends behind the end of simulated time.
+/// Until the end of simulated time. Throws ConfigError for a step that ends behind it.
 Duration time_left(TimePoint now, Duration step) {
+  INFEROMETER_CHECK(step.count() >= 1, "a step takes time");
   constexpr Duration kEndOfTime = seconds(static_cast<std::int64_t>(kEndOfTimeSeconds));
   const Duration left = kEndOfTime - now.since_start();
   if (step > left) {
@@ -114,6 +115,9 @@ std::int64_t Replica::kept_waiting(TimePoint now) const {
 }
 
 void Replica::reject_unrunnable(TimePoint now) {
+  if (plan_.rejected.empty()) {
+    return;
+  }
   for (const SequenceId id : plan_.rejected) {
     const Sequence& sequence = state_.sequence(id);
     ++rejected_;
@@ -166,22 +170,23 @@ StepShape Replica::shape_of_plan() {
 void Replica::begin(TimePoint now, const Outlook& outlook) {
   const StepShape shape = shape_of_plan();
   const std::int64_t context_growth = plan_.decode ? state_.decodes().context_growth() : 0;
-  std::optional<StepLine> line;
-  if (outlook.stability) {
-    line = pricer_->line(shape, context_growth);
-  }
-  const bool is_stretch = line.has_value();
-  if (!is_stretch) {
-    line = StepLine{pricer_->price(shape), {}, 1};
+  const std::optional<StepLine> line =
+      outlook.stability ? pricer_->line(shape, context_growth) : std::nullopt;
+  if (line) {
+    const Duration time = time_left(now, line->first.total());
+    const std::int64_t steps = steps_within(*line, stretch_steps(*line, *outlook.stability), time);
+    running_.emplace(now, *line, steps);
+    running_->ends_on_arrival = outlook.stability->ends_on_arrival;
+    running_->is_stretch = true;
+  } else {
+    const StepCost cost = pricer_->price(shape);
+    time_left(now, cost.total());
+    running_.emplace(now, StepLine{cost, {}, 1}, 1);
     ++(counts_.*outlook.otherwise);
   }
-  const Duration first = line->first.total();
-  INFEROMETER_CHECK(first.count() >= 1, "a step takes time");
-  const Duration time = time_left(now, first);
-  const std::int64_t steps =
-      is_stretch ? steps_within(*line, stretch_steps(*line, *outlook.stability), time) : 1;
-  running_.emplace(Running{Stretch(now, *line, steps), shape, plan_.decode ? state_.decodes().count() : 0,
-                           context_growth, 0, is_stretch, is_stretch && outlook.stability->ends_on_arrival});
+  running_->shape = shape;
+  running_->context_growth = context_growth;
+  running_->decodes = plan_.decode ? state_.decodes().count() : 0;
 }
 
 // At most as many as nobody finishes in but the last, no window fills up in, and the free blocks are enough
@@ -195,14 +200,14 @@ std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stabi
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     const std::int64_t past = state_.computed(chunk.id);
     const std::int64_t held = state_.held_blocks(chunk.id);
-    if (held == ceil_div(past + chunk.tokens, config_.block_size)) {
+    if (held == state_.blocks().blocks_for(past + chunk.tokens)) {
       growing_chunks_.push_back({chunk.tokens, past});
     } else {
       steps = std::min(steps, (held * config_.block_size - past) / chunk.tokens);
     }
   }
   steps = std::min(steps, steps_before_a_prefill_ends());
-  const BlockDemand demand(state_.decodes(), config_.block_size, growing_chunks_);
+  const BlockDemand demand(state_.decodes(), growing_chunks_);
   return 1 + demand.steps_within(state_.blocks().free().count(), 1, steps - 1);
 }
 
@@ -240,16 +245,17 @@ void Replica::end_steps() {
   if (stretch.steps() > 1) {
     take_later_blocks(record);
   }
-  gaps_.clear();
   if (plan_.decode) {
     state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
-    gaps_.assign(state_.decodes().gaps().begin(), state_.decodes().gaps().end());
+    record.gaps = state_.decodes().gaps();
     for (const SequenceId id : plan_.decode_except) {
       state_.resume_decode(id);
     }
   }
-  record.emitted = running.decodes + end_chunks(stretch.steps(), end);
-  record.gaps = gaps_;
+  record.emitted = running.decodes;
+  if (!plan_.chunks.empty()) {
+    end_chunks(record);
+  }
   counts_.stretches += running.is_stretch ? 1 : 0;
   counts_.in_stretches += running.is_stretch ? stretch.steps() : 0;
   observer_.on_steps(record);
@@ -259,7 +265,7 @@ void Replica::end_steps() {
 
 // The blocks of the first step were taken at its start.
 void Replica::take_later_blocks(StepRecord& record) {
-  const BlockDemand demand(state_.decodes(), config_.block_size, growing_chunks_);
+  const BlockDemand demand(state_.decodes(), growing_chunks_);
   held_rounds_.clear();
   held_rounds_.push_back(record.held_blocks.count());
   for (std::int64_t step = 1; step < std::min(record.stretch.steps(), demand.period()); ++step) {
@@ -273,19 +279,20 @@ void Replica::take_later_blocks(StepRecord& record) {
   state_.take_blocks(BlockCount(record.held_during(record.stretch.steps() - 1)) - state_.blocks().held());
 }
 
-std::int64_t Replica::end_chunks(std::int64_t steps, TimePoint now) {
-  std::int64_t emitted = 0;
+void Replica::end_chunks(StepRecord& record) {
+  gaps_.assign(record.gaps.begin(), record.gaps.end());
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    const BatchState::ChunkEnd end = state_.end_chunk(chunk.id, chunk.tokens * steps, now);
-    emitted += end.emitted ? 1 : 0;
+    const BatchState::ChunkEnd end =
+        state_.end_chunk(chunk.id, chunk.tokens * record.stretch.steps(), record.stretch.end());
+    record.emitted += end.emitted ? 1 : 0;
     if (end.gap) {
-      gaps_.push_back({*end.gap, 1});
+      gaps_.push_back({*end.gap, 1});  // computed anew after a preemption
     }
     if (end.finished) {
       finished_.push_back(chunk.id);
     }
   }
-  return emitted;
+  record.gaps = gaps_;
 }
 
 void Replica::finish_due(TimePoint now) {
@@ -299,6 +306,7 @@ void Replica::finish_due(TimePoint now) {
   std::sort(finished_.begin(), finished_.end(), [&](SequenceId a, SequenceId b) {
     return state_.sequence(a).request_id < state_.sequence(b).request_id;
   });
+  finished_.erase(std::unique(finished_.begin(), finished_.end()), finished_.end());
   for (const SequenceId id : finished_) {
     policy_->on_finished(ReplicaView(state_, now), id);
     const FinishedRequest request = state_.finish(id, now);

@@ -94,6 +94,8 @@ class Replica {
 
  private:
   struct Running {
+    Running(TimePoint start, const StepLine& line, std::int64_t steps) : stretch(start, line, steps) {}
+
     Stretch stretch;
     StepShape shape;
     std::int64_t decodes = 0;
@@ -118,7 +120,7 @@ class Replica {
   void begin(TimePoint now, const Outlook& outlook);
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
   void take_later_blocks(StepRecord& record);
-  std::int64_t end_chunks(std::int64_t steps, TimePoint now);
+  void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
 
   ReplicaConfig config_;

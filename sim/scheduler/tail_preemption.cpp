@@ -6,7 +6,7 @@ namespace inferometer {
 
 std::int64_t chunk_blocks_needed(const ReplicaView& view, const StepPlan::Chunk& chunk) {
   const std::int64_t end = view.computed(chunk.id) + chunk.tokens;
-  return std::max<std::int64_t>(0, ceil_div(end, view.block_size()) - view.held_blocks(chunk.id));
+  return std::max<std::int64_t>(0, view.blocks_for(end) - view.held_blocks(chunk.id));
 }
 
 std::int64_t preempt_from_tail(const ReplicaView& view, StepPlan& plan) {

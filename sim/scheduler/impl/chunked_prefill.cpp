@@ -78,9 +78,8 @@ class ChunkedPrefill : public BatchPolicy {
         break;
       }
       const std::int64_t tokens = std::min(wanted, budget);
-      const std::int64_t needed = ceil_div(tokens, view.block_size());
-      const std::int64_t gate =
-          parameters_.full_sequence_gate ? ceil_div(view.tokens(id), view.block_size()) : needed;
+      const std::int64_t needed = view.blocks_for(tokens);
+      const std::int64_t gate = parameters_.full_sequence_gate ? view.blocks_for(view.tokens(id)) : needed;
       const bool something_runs = plan.decode || !plan.chunks.empty();
       if (gate + (something_runs ? parameters_.watermark_blocks : 0) > free) {
         break;

@@ -47,7 +47,7 @@ class Continuous : public BatchPolicy {
     std::int64_t running = view.running_count();
     for (const SequenceId id : view.waiting()) {
       const std::int64_t tokens = view.tokens(id);
-      const std::int64_t needed = ceil_div(tokens, view.block_size());
+      const std::int64_t needed = view.blocks_for(tokens);
       if (tokens > parameters_.budget || view.total_blocks() - needed < parameters_.watermark_blocks) {
         plan.rejected.push_back(id);
         continue;

@@ -20,7 +20,7 @@ class Orca : public BatchPolicy {
     std::int64_t running = view.running_count();
     for (const SequenceId id : view.waiting()) {
       const std::int64_t reserved = reservation_.tokens(view.sequence(id));
-      const std::int64_t needed = ceil_div(reserved, view.block_size());
+      const std::int64_t needed = view.blocks_for(reserved);
       if (running == max_num_seqs_ || needed > free) {
         break;
       }

@@ -76,7 +76,7 @@ class Sarathi : public BatchPolicy {
       }
     }
     for (const SequenceId id : view.waiting()) {
-      const std::int64_t needed = ceil_div(view.tokens(id), view.block_size());
+      const std::int64_t needed = view.blocks_for(view.tokens(id));
       if (view.total_blocks() - needed < parameters_.watermark_blocks) {
         plan.rejected.push_back(id);
       } else if (!try_admit(view, plan, room, id)) {
@@ -87,7 +87,7 @@ class Sarathi : public BatchPolicy {
 
   bool try_admit(const ReplicaView& view, StepPlan& plan, Room& room, SequenceId id) const {
     const std::int64_t length = view.tokens(id);
-    const std::int64_t needed = ceil_div(length, view.block_size());
+    const std::int64_t needed = view.blocks_for(length);
     if (room.blocks - needed < parameters_.watermark_blocks || room.running == parameters_.max_num_seqs ||
         room.budget <= 0) {
       return false;

@@ -55,7 +55,7 @@ class StaticBatch : public BatchPolicy {
     std::int64_t longest = 0;
     for (const SequenceId id : view.waiting()) {
       const std::int64_t reserved = parameters_.reservation.tokens(view.sequence(id));
-      const std::int64_t needed = ceil_div(reserved, view.block_size());
+      const std::int64_t needed = view.blocks_for(reserved);
       if (static_cast<std::int64_t>(plan.admitted.size()) == parameters_.max_num_seqs || needed > free) {
         break;
       }

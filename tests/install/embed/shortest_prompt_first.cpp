@@ -25,7 +25,7 @@ class ShortestPromptFirst : public BatchPolicy {
         std::min_element(view.waiting().begin(), view.waiting().end(),
                          [&](SequenceId a, SequenceId b) { return view.tokens(a) < view.tokens(b); });
     const std::int64_t tokens = view.tokens(*shortest);
-    if (ceil_div(tokens, view.block_size()) <= free) {
+    if (view.blocks_for(tokens) <= free) {
       plan.admitted.push_back({*shortest, 0});
       plan.chunks.push_back({*shortest, tokens});
     }

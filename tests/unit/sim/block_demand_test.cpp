@@ -28,7 +28,7 @@ TEST_CASE("the blocks of three sequences, step by step") {
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     set.join(sequences[i], static_cast<SequenceId>(i));
   }
-  const BlockDemand demand(set, 4, {});
+  const BlockDemand demand(set, {});
   CHECK(demand.period() == 4);
   CHECK(demand.per_period() == 3);
   const std::vector<std::int64_t> wanted = {1, 1, 1, 0, 1, 1, 1, 0};
@@ -52,7 +52,7 @@ TEST_CASE("the blocks of three sequences, step by step") {
 TEST_CASE("the blocks of a chunk, step by step") {
   const DecodeSet set(4, std::nullopt);
   const std::vector<ChunkShape> chunks = {{6, 5}};
-  const BlockDemand demand(set, 4, chunks);
+  const BlockDemand demand(set, chunks);
   CHECK(demand.per_period() == 6);
   CHECK(demand.at(0) == 1);
   CHECK(demand.at(1) == 2);
@@ -69,7 +69,7 @@ TEST_CASE("nothing grows: no end") {
   DecodeSet set(16, std::nullopt);
   Sequence sequence = decoding(16, false);
   set.join(sequence, 0);
-  const BlockDemand demand(set, 16, {});
+  const BlockDemand demand(set, {});
   CHECK(demand.at(0) == 0);
   CHECK(demand.steps_within(0, 0, 1'000'000) == 1'000'000);
 }
@@ -125,7 +125,7 @@ TEST_CASE("blocks are those of a walk over all sequences") {
     for (std::int64_t count = below(3); count > 0; --count) {
       walk.chunks.push_back({1 + below(40), below(100)});
     }
-    const BlockDemand demand(set, walk.block_size, walk.chunks);
+    const BlockDemand demand(set, walk.chunks);
     std::int64_t per_period = 0;
     for (std::int64_t ahead = 0; ahead < 2 * walk.block_size; ++ahead) {
       REQUIRE(demand.at(ahead) == walk.at(ahead));
