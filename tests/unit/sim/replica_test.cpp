@@ -120,21 +120,28 @@ TEST_CASE("an arrival that cannot be admitted anyway does not end a stretch") {
   CHECK((engine.replica.running_until() == at_us(95)));
 }
 
-// Ten blocks of 4 for two prompts of 4 and 16 tokens, which fill one block and four. Both prompts are whole
-// blocks, so that each takes a new one in its first decode step (7 held) and in its fifth (9 held). The ninth
-// would want two more, and one is left.
+// Blocks of 4 for two prompts of 4 and 16 tokens, which fill one and four. Both prompts are whole blocks, so
+// that each takes a new one in its first decode step (7 held), in its fifth (9 held) and would in its ninth.
 TEST_CASE("a stretch ends before the step that the blocks do not suffice for") {
-  Engine engine(setup_of(10, 8));
-  REQUIRE(engine.replica.enqueue(request_of(0, 4, 20)));
-  REQUIRE(engine.replica.enqueue(request_of(1, 16, 21)));
-  REQUIRE((engine.replica.start_steps(at_us(0)).end == at_us(10)));
-  engine.replica.end_steps();
-  CHECK(engine.replica.state().blocks().held().count() == 5);
-  REQUIRE(engine.replica.start_steps(at_us(10)).end.has_value());
-  CHECK(engine.replica.state().blocks().held().count() == 7);
-  engine.replica.end_steps();
-  CHECK(engine.steps == 8);
-  CHECK(engine.replica.state().blocks().held().count() == 9);
+  struct Case {
+    std::int64_t blocks, steps, held;
+  };
+  for (const Case& one : {Case{8, 4, 7}, Case{9, 8, 9}, Case{10, 8, 9}, Case{11, 12, 11}}) {
+    CAPTURE(one.blocks);
+    EngineSetup setup = setup_of(one.blocks, 8);
+    setup.max_model_len = 32;
+    Engine engine(setup);
+    REQUIRE(engine.replica.enqueue(request_of(0, 4, 20)));
+    REQUIRE(engine.replica.enqueue(request_of(1, 16, 16)));
+    REQUIRE((engine.replica.start_steps(at_us(0)).end == at_us(10)));
+    engine.replica.end_steps();
+    CHECK(engine.replica.state().blocks().held().count() == 5);
+    REQUIRE(engine.replica.start_steps(at_us(10)).end.has_value());
+    CHECK(engine.replica.state().blocks().held().count() == 7);
+    engine.replica.end_steps();
+    CHECK(engine.steps == one.steps);
+    CHECK(engine.replica.state().blocks().held().count() == one.held);
+  }
 }
 
 }  // namespace
