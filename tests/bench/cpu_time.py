@@ -19,8 +19,8 @@ def pin_to_one_core():
     return True
 
 
-# Starts the command and writes its exit code, user and system seconds and peak memory (KiB). A program's peak counts from
-# before it was loaded, when it was a copy of its parent: so the parent is a Python as small as can be (9 MiB).
+# Starts the command and writes its exit code, user and system seconds and peak memory (KiB). A program's peak counts
+# from before it was loaded, when it was a copy of its parent: so the parent is a Python as small as can be (9 MiB).
 LAUNCHER = """
 import os, sys
 null = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]

@@ -89,7 +89,7 @@ def report_case(workload, policy, samples, work, empty, most, rate):
     program, mawk = medians(samples["fast"]), medians(samples["mawk"])
     requests, cpu = work["requests"], program["cpu_s"]
     case = {
-        "name": workload.name,
+        "label": workload.name,
         "policy": policy,
         "runs": len(samples["fast"]),
         "capacity_requests_per_s": most,
@@ -162,6 +162,12 @@ COLUMNS_OF_WORK = {
     "single steps": lambda case: thousands(case["single_steps"]),
     "preemptions": lambda case: f"{case['preemptions']:,}",
 }
+COLUMNS_OF_GROWTH = {
+    "requests": lambda case: f"{case['requests']:,}",
+    "runs": lambda case: str(case["runs"]),
+    "ns a request": lambda case: f"{case['ns_per_request']:.0f}",
+    "peak MiB": lambda case: f"{case['peak_mib']:.0f}",
+}
 ENGINE_COLUMNS = {
     "workload": lambda case: case["label"],
     "all turned away s": lambda case: f"{case['turned_away_cpu_s']:.3f}",
@@ -172,8 +178,6 @@ ENGINE_COLUMNS = {
 
 def show(cases, columns):
     """As Markdown, columns lined up."""
-    for case in cases:
-        case.setdefault("label", case["name"])
     rows = [list(columns), *([column(case) for column in columns.values()] for case in cases)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
     rows.insert(1, ["-" * width for width in widths])
@@ -184,42 +188,51 @@ def show(cases, columns):
 
 
 def growth(bench, arguments, empty):
-    """Time per request of chat80 at growing sizes, start-up taken off; small sizes are repeated and averaged."""
+    """Time per request of chat80 at growing sizes, start-up taken off. All sizes in turn; in each turn small ones are
+    run many times and averaged, because CPU time is counted in ticks on some systems."""
     sizes = [size for size in GROWTH_SIZES if size <= arguments.growth]
-    cases = []
+    repeats = {size: max(1, min(50, GROWTH_SIZES[2] // size)) for size in sizes}
+    times, peaks = {size: [] for size in sizes}, dict.fromkeys(sizes, 0)
     for size in sizes:
-        write_trace(bench, BY_NAME["chat80"], size)
-        command = bench.run_command("trace.csv")
-        repeats = max(arguments.runs, min(50, GROWTH_SIZES[2] // size))
-        samples = [measure(command, bench.folder) for _ in range(repeats)]
-        # CPU time is counted in ticks on some systems, and then only a mean of many short runs tells anything.
-        spent = (statistics.mean if repeats > arguments.runs else statistics.median)(
-            sample["cpu_s"] for sample in samples
-        )
-        cases.append(
-            {"requests": size, "runs": repeats, "ns_per_request": (spent - empty["cpu_s"]) * 1e9 / size,
-             "peak_mib": medians(samples)["peak_mib"]}
-        )
-        print(f"chat80 of {size:>10,}: {cases[-1]['ns_per_request']:6.0f} ns a request, {repeats} runs", flush=True)
-    times = [case["ns_per_request"] for case in cases]
-    middle = statistics.mean(times)
-    off = max(abs(time - middle) / middle for time in times)
+        write_trace(bench, BY_NAME["chat80"], size, f"{size}.csv")
+    for _ in range(arguments.runs):
+        for size in sizes:
+            samples = [measure(bench.run_command(f"{size}.csv"), bench.folder) for _ in range(repeats[size])]
+            spent = statistics.mean(sample["cpu_s"] for sample in samples)
+            times[size].append((spent - empty["cpu_s"]) * 1e9 / size)
+            peaks[size] = max(peaks[size], *(sample["peak_mib"] for sample in samples))
+    cases = [
+        {
+            "requests": size,
+            "runs": arguments.runs * repeats[size],
+            "ns_per_request": statistics.median(times[size]),
+            "peak_mib": peaks[size],
+        }
+        for size in sizes
+    ]
+    show(cases, COLUMNS_OF_GROWTH)
+    middle = statistics.mean(case["ns_per_request"] for case in cases)
+    off = max(abs(case["ns_per_request"] / middle - 1) for case in cases)
     print(f"without {empty['cpu_s'] * 1e3:.1f} ms of starting; at most {off:.1%} from their mean {middle:.0f} ns")
     return {"sizes": cases, "largest_share_off_mean": off, "holds": off <= GROWTH_SHARE}
 
 
-def double_output(bench, requests, arguments, empty):
+def double_output(bench, arguments, empty):
     """Chat at 80 % of capacity, and with outputs twice as long at 80 % of the capacity of those, which is lower:
-    as many requests, the GPU as busy, about twice as many steps and decoded tokens."""
-    options = argparse.Namespace(**{**vars(arguments), "no_reference": True, "engine_only": False})
+    as many requests, the GPU as busy, about twice as many decoded tokens."""
     base = BY_NAME["chat80"]
-    cases = [
-        compare(bench, workload, requests, options, empty)
-        for workload in (base, replace(base, name="chat80, outputs doubled", output_factor=2))
-    ]
+    workloads = {"once": base, "twice": replace(base, name="chat80, outputs doubled", output_factor=2)}
+    planned = {name: write_trace(bench, workload, arguments.requests, name) for name, workload in workloads.items()}
+    commands = {name: bench.run_command(name, out=f"out-{name}") for name in workloads}
+    samples = measure_in_turn({"mawk": yardstick("once"), **commands}, arguments.runs, bench.folder)
+    cases = []
+    for name, workload in workloads.items():
+        own = {"mawk": samples["mawk"], "fast": samples[name]}
+        work = work_done(bench.results(name))
+        cases.append(report_case(workload, bench.policy, own, work, empty, *planned[name]))
     show(cases, COLUMNS_OF_WORK)
     show(cases, COLUMNS_OF_TIME)
-    more = cases[1]["ns_per_request"] / cases[0]["ns_per_request"] - 1
+    more = median_ratio(samples["twice"], samples["once"], "cpu_s") - 1
     print(f"outputs twice as long: {more:+.1%} time a request")
     return {"cases": cases, "share_more_per_request": more, "holds": more < DOUBLE_OUTPUT_SHARE}
 
@@ -257,7 +270,8 @@ def measure_all(arguments, workloads, folder):
         report["empty_run"] = empty = empty_run(bench)
         for workload in workloads:
             case = compare(bench, workload, arguments.requests, arguments, empty)
-            case["label"] = workload.name if len(arguments.policies) == 1 else f"{workload.name}, {policy}"
+            if len(arguments.policies) > 1:
+                case["label"] += f", {policy}"
             report["cases"].append(case)
             print(f"{case['label']}: {case['ratio_to_mawk']:.2f} times mawk", flush=True)
     bench = Bench(arguments.program, folder, "chunked_prefill")
@@ -267,7 +281,7 @@ def measure_all(arguments, workloads, folder):
         if arguments.engine_only:
             show(report["cases"], ENGINE_COLUMNS)
     if arguments.double_output:
-        report["double_output"] = double_output(bench, arguments.requests, arguments, empty)
+        report["double_output"] = double_output(bench, arguments, empty)
     if arguments.growth:
         report["growth"] = growth(bench, arguments, empty)
     return report

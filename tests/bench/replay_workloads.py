@@ -108,10 +108,10 @@ def capacity(bench, workload):
     return stability["offered_requests_per_s"] / stability["load_share"]
 
 
-def write_trace(bench, workload, requests):
-    """Writes trace.csv; returns the capacity and the rate it is meant for, None where that is not planned."""
+def write_trace(bench, workload, requests, trace="trace.csv"):
+    """Writes the trace file; returns the capacity and the rate it is meant for, None where that is not planned."""
     if workload.is_azure:
-        write_repeated(AZURE_TRACE, bench.folder / "trace.csv", requests)
+        write_repeated(AZURE_TRACE, bench.folder / trace, requests)
         return None, None
     most = capacity(bench, workload)
     if workload.week:
@@ -120,7 +120,7 @@ def write_trace(bench, workload, requests):
     else:
         rate = workload.load * most
         traffic = f"generator: poisson, rate: {rate:.6f} req/s, requests: {requests}, {workload.lengths}"
-    bench.generate("trace.csv", traffic, workload.output_factor)
+    bench.generate(trace, traffic, workload.output_factor)
     return most, rate
 
 
