@@ -77,6 +77,8 @@ class BatchState {
   }
   /// Steps after which a decoding sequence has emitted its last token. Precondition: one is decoding.
   [[nodiscard]] std::int64_t steps_to_next_finish() { return decodes_.steps_to_next_finish(sequences_); }
+  /// Steps that all add the same to the decode context.
+  [[nodiscard]] std::int64_t steps_of_same_growth() { return decodes_.steps_of_same_growth(sequences_); }
   /// The chunk has run. Returns true when it was the last of the prefill: a token is emitted at `now`, and
   /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
   /// prefilling).

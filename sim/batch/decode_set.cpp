@@ -112,7 +112,11 @@ std::int64_t DecodeSet::steps_to_next_finish(std::span<const Sequence> sequences
   return finishes_.front().step - step_;
 }
 
-std::int64_t DecodeSet::steps_of_same_growth() const {
+std::int64_t DecodeSet::steps_of_same_growth(std::span<const Sequence> sequences) {
+  while (!saturations_.empty() && !is_current(saturations_.front(), sequences)) {
+    std::pop_heap(saturations_.begin(), saturations_.end(), std::greater<>());
+    saturations_.pop_back();
+  }
   return saturations_.empty() ? std::numeric_limits<std::int64_t>::max() : saturations_.front().step - step_;
 }
 

@@ -66,8 +66,8 @@ class DecodeSet {
 
   /// Steps after which the next member has emitted its last token. Precondition: not empty. O(1) amortised.
   [[nodiscard]] std::int64_t steps_to_next_finish(std::span<const Sequence> sequences);
-  /// Steps that all add the same to the context: until the next window is full.
-  [[nodiscard]] std::int64_t steps_of_same_growth() const;
+  /// Steps that all add the same to the context: until the next window is full. O(1) amortised.
+  [[nodiscard]] std::int64_t steps_of_same_growth(std::span<const Sequence> sequences);
 
   /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one; one that
   /// left and joined again may be named twice.

@@ -1,22 +1,25 @@
 #pragma once
 
-// A multiset of durations with exact statistics, made for the gaps between
-// tokens: hundreds of millions of them, of which a decode step adds as many
-// equal ones as it has sequences, and consecutive steps differ by the same
-// amount as long as nothing joins or leaves. So it keeps arithmetic
-// progressions instead of values: 16 bytes for each change of the batch,
-// whatever the number of tokens. Who uses it: the recorder for gaps, the
-// summary for everything that is counted by request.
+// A multiset of durations with their statistics: exact ones, or with percentiles
+// read off a histogram in constant memory. Made for the gaps between tokens:
+// hundreds of millions of them, of which a decode step adds as many equal ones
+// as it has sequences, and consecutive steps differ by the same amount as long
+// as nothing joins or leaves. So it keeps arithmetic progressions: 16 bytes for
+// each change of the batch, whatever the number of tokens. Values that come one
+// by one, such as latencies, take 8 bytes each. Who uses it: the recorder.
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/int128.hpp"
 #include "base/units.hpp"
+#include "sim/metrics/chunked_column.hpp"
+#include "sim/metrics/duration_histogram.hpp"
+#include "sim/metrics/duration_moments.hpp"
 #include "sim/metrics/duration_statistics.hpp"
 
 namespace inferometer {
@@ -36,31 +39,56 @@ class DurationDistribution {
     [[nodiscard]] std::int64_t terms() const { return std::int64_t{length} * count; }
   };
   static_assert(sizeof(Run) == 16);
-  /// Grows without being copied, so that it never takes more than it holds.
-  using Runs = std::deque<Run>;
+  using Runs = ChunkedColumn<Run>;
+  using Singles = ChunkedColumn<std::int64_t>;
 
-  /// So many equal values. Precondition: value >= 0, count >= 1. O(1),
-  /// amortised.
-  void add(Duration value, std::int64_t count = 1) {
-    for (; count > kMostRepeats; count -= kMostRepeats) {
-      add_to_runs(value.count(), kMostRepeats);
+  /// `sketch` keeps no values.
+  explicit DurationDistribution(Percentiles percentiles = Percentiles::exact)
+      : is_exact_(percentiles == Percentiles::exact) {}
+
+  /// One value on its own, 8 bytes. Precondition: value >= 0. O(1).
+  void add_single(Duration value) {
+    moments_.add(value, 1);
+    histogram_.add(value, 1);
+    if (is_exact_) {
+      singles_.push_back(value.count());
     }
-    add_to_runs(value.count(), count);
+  }
+
+  /// So many equal values, 16 bytes unless they continue the progression of the last ones. Precondition:
+  /// value >= 0, count >= 1. O(count / 65,535).
+  void add(Duration value, std::int64_t count = 1) {
+    moments_.add(value, count);
+    histogram_.add(value, count);
+    if (is_exact_) {
+      for (; count > kMostRepeats; count -= kMostRepeats) {
+        add_to_runs(value.count(), kMostRepeats);
+      }
+      add_to_runs(value.count(), count);
+    }
   }
 
   /// `length` values first, first + difference, ..., each so many times. Precondition: none below 0, length
-  /// and count >= 1. O(length / 65,535).
+  /// and count >= 1. O(length / 65,535 + buckets that it crosses); O(length) when a value is over 70 s.
   void add_progression(Duration first, Duration difference, std::int64_t length, std::int64_t count);
 
+  /// What is kept of the values: nothing by a sketch.
   [[nodiscard]] const Runs& runs() const { return runs_; }
+  [[nodiscard]] const Singles& singles() const { return singles_; }
 
-  /// Values in all, repetitions counted. O(runs), like everything below.
-  [[nodiscard]] std::int64_t count() const;
+  /// Values in all, repetitions counted.
+  [[nodiscard]] std::int64_t count() const { return moments_.count(); }
   /// Sum of all values in picoseconds.
-  [[nodiscard]] Int128 sum() const;
+  [[nodiscard]] Int128 sum() const { return moments_.sum(); }
 
-  /// Nothing when there are no values. Exact up to one rounding of each result. O(runs) on average, whatever
-  /// the number of values; O(runs * log range) at worst.
+  /// Values at the given places of the sorted values: exact, or by a sketch at most kSketchError of the value
+  /// away from it. Precondition: ranks ascending, each at least 0 and below count(). O(kept) on average,
+  /// whatever the number of values; O(kept * log range) at worst; O(1) by a sketch.
+  [[nodiscard]] std::vector<std::int64_t> at_ranks(std::span<const std::int64_t> ranks) const;
+  static constexpr double kSketchError = 1.0 / 512;
+
+  /// Nothing when there are no values. Exact up to one rounding of each result, but for a sketch's
+  /// percentiles: those are at most kSketchError of the exact ones away. O(at_ranks).
   [[nodiscard]] std::optional<DurationStatistics> statistics(PercentileRule rule) const;
 
  private:
@@ -87,10 +115,15 @@ class DurationDistribution {
     return run.length == 1 ? std::clamp(difference, -kSteepest, kSteepest) == difference
                            : run.difference == difference && run.length < kLongest;
   }
-  [[nodiscard]] double standard_deviation_ms(std::int64_t count, Int128 sum) const;
+  void add_progression_to_runs(std::int64_t first, std::int64_t difference, std::int64_t length,
+                               std::int64_t count);
 
+  bool is_exact_;
+  DurationMoments moments_;
+  DurationHistogram histogram_;
   Runs runs_;
-  std::int64_t last_ = 0;  // the value added last
+  Singles singles_;
+  std::int64_t last_ = 0;  // the value added to runs last
 };
 
 }  // namespace inferometer

@@ -6,6 +6,12 @@
 
 namespace inferometer {
 
+/// What percentiles are read off.
+enum class Percentiles {
+  exact,   ///< all values
+  sketch,  ///< a histogram: 1/512 of the value away at most, in constant memory
+};
+
 /// How a percentile is read off n sorted values.
 enum class PercentileRule {
   linear,         ///< numpy's default: position p/100 * (n - 1), straight line between the two neighbours

@@ -16,4 +16,10 @@ MetricDefinitions metric_definitions(std::string_view name) {
   return static_cast<MetricDefinitions>(found - kMetricDefinitionNames.begin());
 }
 
+Percentiles percentiles(std::string_view name) {
+  const auto* const found = std::find(kPercentilesNames.begin(), kPercentilesNames.end(), name);
+  INFEROMETER_CHECK(found != kPercentilesNames.end(), "a scenario's word for percentiles");
+  return static_cast<Percentiles>(found - kPercentilesNames.begin());
+}
+
 }  // namespace inferometer

@@ -1,9 +1,12 @@
 #pragma once
 
-// Whose definition of a metric holds, where benchmarks of serving engines disagree.
+// Whose definition of a metric holds, where benchmarks of serving engines disagree, and how closely
+// percentiles follow it: the words that a scenario has for these.
 
 #include <array>
 #include <string_view>
+
+#include "sim/metrics/duration_statistics.hpp"
 
 namespace inferometer {
 
@@ -21,5 +24,10 @@ inline constexpr std::array<std::string_view, 3> kMetricDefinitionNames = {"vllm
 std::string_view to_string(MetricDefinitions definitions);
 /// Precondition: one of kMetricDefinitionNames.
 MetricDefinitions metric_definitions(std::string_view name);
+
+/// In the order of the enumerators, as a scenario writes them.
+inline constexpr std::array<std::string_view, 2> kPercentilesNames = {"exact", "sketch"};
+/// Precondition: one of kPercentilesNames.
+Percentiles percentiles(std::string_view name);
 
 }  // namespace inferometer

@@ -38,8 +38,16 @@ void LevelTotals::add_held(const StepRecord& steps) {
   }
 }
 
-MetricsRecorder::MetricsRecorder(std::int64_t replicas, const std::optional<WorkTotals>& work)
-    : replicas_(replicas) {
+bool meets(const RequestRecord& request, const RequestLimits& limits) {
+  const Int128 gaps = request.output - 1;
+  return (!limits.ttft || request.time_to_first_token() <= *limits.ttft) &&
+         (!limits.tpot || request.generation().count() <= gaps * limits.tpot->count()) &&
+         (!limits.e2el || request.latency() <= *limits.e2el);
+}
+
+MetricsRecorder::MetricsRecorder(std::int64_t replicas, const std::optional<WorkTotals>& work,
+                                 const RecorderOptions& options)
+    : replicas_(replicas), options_(options), latencies_(options.percentiles), gaps_(options.percentiles) {
   INFEROMETER_CHECK(replicas >= 1, "there is a replica to record");
   for (PhaseTotals& phase : totals_.phases) {
     phase.work = work;
@@ -67,12 +75,16 @@ void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
 void MetricsRecorder::on_rejected(const RejectedRequest& request) {
   leave(request.rejected);
   totals_.last_event = request.rejected;
-  auto reason = std::find(reasons_.begin(), reasons_.end(), request.reason);
-  if (reason == reasons_.end()) {
-    reason = reasons_.emplace(reasons_.end(), request.reason);
+  std::vector<RejectionCount>& counts = totals_.rejections;
+  auto count = std::find_if(counts.begin(), counts.end(),
+                            [&](const RejectionCount& other) { return other.reason == request.reason; });
+  if (count == counts.end()) {
+    count = counts.insert(count, {std::string(request.reason), 0});
   }
-  rejected_.push_back(
-      {request.id, request.arrival, request.prompt, static_cast<std::int32_t>(reason - reasons_.begin())});
+  ++count->requests;
+  if (options_.keep_records) {
+    rejected_.push_back({request.id, request.arrival, request.prompt});
+  }
 }
 
 void MetricsRecorder::on_steps(const StepRecord& steps) {
@@ -98,10 +110,42 @@ void MetricsRecorder::on_steps(const StepRecord& steps) {
 
 void MetricsRecorder::on_finished(const FinishedRequest& request) {
   leave(request.finished);
-  finished_.push_back({request.id, request.session, request.arrival, request.admitted, request.first_token,
-                       request.finished, static_cast<std::int32_t>(request.prompt),
-                       static_cast<std::int32_t>(request.output), request.preemptions,
-                       static_cast<std::int32_t>(request.max_new)});
+  const RequestRecord record{request.id,
+                             request.session,
+                             request.arrival,
+                             request.admitted,
+                             request.first_token,
+                             request.finished,
+                             static_cast<std::int32_t>(request.prompt),
+                             static_cast<std::int32_t>(request.output),
+                             request.preemptions,
+                             static_cast<std::int32_t>(request.max_new)};
+  FinishTotals& finished = totals_.finished;
+  ++finished.count;
+  finished.prompt_tokens += record.prompt;
+  finished.output_tokens += record.output;
+  finished.good += meets(record, options_.limits) ? 1 : 0;
+  finished.last = std::max(finished.last, record.finished);
+  finished.lengths.add({record.prompt, record.output, record.max_new});
+  latencies_.ttft.add_single(record.time_to_first_token());
+  latencies_.e2el.add_single(record.latency());
+  latencies_.queue_delay.add_single(record.queue_delay());
+  if (record.output > 1) {
+    latencies_.tpot.add_single(record.time_per_output_token());
+  }
+  if (options_.keep_records) {
+    finished_.push_back(record);
+  }
+}
+
+const ChunkedColumn<RequestRecord>& MetricsRecorder::finished() const {
+  INFEROMETER_CHECK(options_.keep_records, "records of requests were kept");
+  return finished_;
+}
+
+const ChunkedColumn<RejectedRecord>& MetricsRecorder::rejected() const {
+  INFEROMETER_CHECK(options_.keep_records, "records of requests were kept");
+  return rejected_;
 }
 
 void MetricsRecorder::leave(TimePoint time) {

@@ -1,7 +1,6 @@
 #include "sim/metrics/run_selection.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
@@ -104,65 +103,49 @@ void select(const Part& part, std::span<const std::int64_t> ranks, std::int64_t 
   select(above, ranks.subspan(cut), before_above, !halve_range, values.subspan(cut));
 }
 
-/// Values of the same leading bits: whole numbers up to 511, then 256 buckets
-/// for every power of two.
-struct Bucket {
-  static constexpr int kLeadingBits = 9;
-  static constexpr std::size_t kPerPower = std::size_t{1} << (kLeadingBits - 1);
-  static constexpr std::size_t kCount =
-      kPerPower * (std::numeric_limits<std::int64_t>::digits - kLeadingBits + 2);
-
-  std::size_t index;
-  std::int64_t highest;
-
-  static Bucket of(std::int64_t value) {
-    const auto bits = static_cast<std::uint64_t>(value);
-    const int dropped = std::max(0, static_cast<int>(std::bit_width(bits)) - kLeadingBits);
-    const std::uint64_t rest = (std::uint64_t{1} << dropped) - 1;
-    return {kPerPower * static_cast<std::size_t>(dropped) + static_cast<std::size_t>(bits >> dropped),
-            static_cast<std::int64_t>(bits | rest)};
-  }
-};
-
 /// Calls visit(bucket index, part of the run in that bucket), in ascending
 /// order.
 template <class Visit>
 void visit_by_bucket(const Run& run, Visit&& visit) {
-  Run rest = ascending(run);
-  Bucket bucket = Bucket::of(rest.first);
-  while (rest.last() > bucket.highest) {
-    visit(bucket.index, take_up_to(rest, bucket.highest));
-    bucket = Bucket::of(rest.first);
+  const std::size_t first = DurationBucket::index_of(run.first);
+  if (run.length == 1 || first == DurationBucket::index_of(run.last())) {
+    visit(first, run);
+    return;
   }
-  visit(bucket.index, rest);
+  Run rest = ascending(run);
+  std::int64_t highest = DurationBucket::highest_like(rest.first);
+  while (rest.last() > highest) {
+    const Run taken = take_up_to(rest, highest);
+    visit(DurationBucket::index_of(taken.first), taken);
+    highest = DurationBucket::highest_like(rest.first);
+  }
+  visit(DurationBucket::index_of(rest.first), rest);
 }
 
 /// A bucket that holds wanted places, which are successive ones.
 struct WantedBucket {
+  std::size_t index = 0;
   std::size_t first_rank = 0;
   std::size_t end_rank = 0;
   std::int64_t terms_before = 0;
   Part part{};
 };
 
-constexpr std::int32_t kNotWanted = -1;
-
-/// `place_of` gets the place of each bucket among those wanted.
-std::vector<WantedBucket> wanted_buckets(const std::vector<std::int64_t>& terms_by_bucket,
-                                         std::span<const std::int64_t> ranks,
-                                         std::vector<std::int32_t>& place_of) {
+std::vector<WantedBucket> wanted_buckets(const DurationHistogram& histogram,
+                                         std::span<const std::int64_t> ranks) {
+  INFEROMETER_CHECK(std::is_sorted(ranks.begin(), ranks.end()) && (ranks.empty() || ranks.front() >= 0),
+                    "ranks ascend from 0");
   std::vector<WantedBucket> wanted;
   std::int64_t before = 0;
   std::size_t rank = 0;
-  for (std::size_t bucket = 0; bucket < Bucket::kCount && rank < ranks.size(); ++bucket) {
-    const std::int64_t end = before + terms_by_bucket[bucket];
+  for (std::size_t bucket = 0; bucket < DurationBucket::kCount && rank < ranks.size(); ++bucket) {
+    const std::int64_t end = before + histogram.counts()[bucket];
     if (ranks[rank] < end) {
       const std::size_t first = rank;
       while (rank < ranks.size() && ranks[rank] < end) {
         ++rank;
       }
-      place_of[bucket] = static_cast<std::int32_t>(wanted.size());
-      wanted.push_back({first, rank, before});
+      wanted.push_back({bucket, first, rank, before});
     }
     before = end;
   }
@@ -170,31 +153,70 @@ std::vector<WantedBucket> wanted_buckets(const std::vector<std::int64_t>& terms_
   return wanted;
 }
 
+/// Gathers the terms of the wanted buckets.
+class Gatherer {
+ public:
+  explicit Gatherer(std::vector<WantedBucket>& wanted) : wanted_(wanted), place_of_(DurationBucket::kCount) {
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+      place_of_[wanted[place].index] = static_cast<std::uint16_t>(place + 1);
+    }
+  }
+
+  void add(const DurationDistribution::Singles& singles) {
+    for (const std::vector<std::int64_t>& chunk : singles.chunks()) {
+      for (const std::int64_t value : chunk) {
+        if (const std::uint16_t place = place_of_[DurationBucket::index_of(value)]) {
+          wanted_[place - 1U].part.add({value, 0, 1, 1});
+        }
+      }
+    }
+  }
+
+  void add(const DurationDistribution::Runs& runs) {
+    for (const std::vector<Run>& chunk : runs.chunks()) {
+      for (const Run& run : chunk) {
+        visit_by_bucket(run, [&](std::size_t bucket, const Run& part) {
+          if (const std::uint16_t place = place_of_[bucket]) {
+            wanted_[place - 1U].part.add(ascending(part));
+          }
+        });
+      }
+    }
+  }
+
+ private:
+  static_assert(DurationBucket::kCount < std::numeric_limits<std::uint16_t>::max());
+
+  std::vector<WantedBucket>& wanted_;
+  std::vector<std::uint16_t> place_of_;  // by bucket: place among the wanted, from 1 on; 0 = not wanted
+};
+
 }  // namespace
 
-std::vector<std::int64_t> select_ranks(const DurationDistribution::Runs& runs,
+std::vector<std::int64_t> select_ranks(const DurationDistribution::Singles& singles,
+                                       const DurationDistribution::Runs& runs,
+                                       const DurationHistogram& histogram,
                                        std::span<const std::int64_t> ranks) {
-  INFEROMETER_CHECK(std::is_sorted(ranks.begin(), ranks.end()) && (ranks.empty() || ranks.front() >= 0),
-                    "ranks ascend from 0");
-  std::vector<std::int64_t> terms_by_bucket(Bucket::kCount);
-  for (const Run& run : runs) {
-    visit_by_bucket(run,
-                    [&](std::size_t bucket, const Run& part) { terms_by_bucket[bucket] += part.terms(); });
-  }
-  std::vector<std::int32_t> place_of(Bucket::kCount, kNotWanted);
-  std::vector<WantedBucket> wanted = wanted_buckets(terms_by_bucket, ranks, place_of);
-  for (const Run& run : runs) {
-    visit_by_bucket(run, [&](std::size_t bucket, const Run& part) {
-      if (place_of[bucket] != kNotWanted) {
-        wanted[static_cast<std::size_t>(place_of[bucket])].part.add(part);
-      }
-    });
-  }
+  std::vector<WantedBucket> wanted = wanted_buckets(histogram, ranks);
+  Gatherer gatherer(wanted);
+  gatherer.add(singles);
+  gatherer.add(runs);
   std::vector<std::int64_t> values(ranks.size());
   for (const WantedBucket& bucket : wanted) {
     const std::size_t count = bucket.end_rank - bucket.first_rank;
     select(bucket.part, ranks.subspan(bucket.first_rank, count), bucket.terms_before, false,
            std::span(values).subspan(bucket.first_rank, count));
+  }
+  return values;
+}
+
+std::vector<std::int64_t> middles_at_ranks(const DurationHistogram& histogram,
+                                           std::span<const std::int64_t> ranks) {
+  std::vector<std::int64_t> values(ranks.size());
+  for (const WantedBucket& bucket : wanted_buckets(histogram, ranks)) {
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(bucket.first_rank),
+              values.begin() + static_cast<std::ptrdiff_t>(bucket.end_rank),
+              DurationBucket::middle_of(bucket.index));
   }
   return values;
 }

@@ -10,15 +10,21 @@
 
 namespace inferometer {
 
-/// Values at the given places of the sorted terms of all runs, repetitions
-/// counted. Terms are counted by magnitude first, in buckets as wide as 1/256
-/// of their values, and only those in the buckets that hold a wanted place are
-/// looked at again, by quickselect: they are split around a pivot (a run that
-/// straddles it is cut by one division) until the places are found. Every other
-/// pivot halves the range of values, so that no input makes it slow.
+/// Values at the given places of the sorted singles and terms of all runs,
+/// repetitions counted. `histogram`, which has counted them, says in which
+/// buckets the places are; only the terms in those are looked at, by
+/// quickselect: they are split around a pivot (a run that straddles it is cut by
+/// one division) until the places are found. Every other pivot halves the range
+/// of values, so that no input makes it slow.
 /// Precondition: terms at least 0; ranks ascending, each at least 0 and below
-/// the number of terms.
-std::vector<std::int64_t> select_ranks(const DurationDistribution::Runs& runs,
+/// the number of terms. O(singles + runs) on average.
+std::vector<std::int64_t> select_ranks(const DurationDistribution::Singles& singles,
+                                       const DurationDistribution::Runs& runs,
+                                       const DurationHistogram& histogram,
                                        std::span<const std::int64_t> ranks);
+
+/// The middles of the buckets that hold these places. Precondition as above. O(1).
+std::vector<std::int64_t> middles_at_ranks(const DurationHistogram& histogram,
+                                           std::span<const std::int64_t> ranks);
 
 }  // namespace inferometer

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/int128.hpp"
 #include "base/units.hpp"
@@ -43,9 +45,33 @@ struct LevelTotals {
 struct ArrivalTotals {
   std::int64_t count = 0;
   TimePoint first, last;
-  Int128 squared_gaps = 0;           ///< sum over neighbours of (picoseconds between them)^2
-  ThinnedSamples in_system;          ///< requests in the system as each arrival found it
-  std::int64_t waiting_at_last = 0;  ///< requests that waited as the last one came
+  Int128 squared_gaps = 0;                 ///< sum over neighbours of (picoseconds between them)^2
+  ThinnedSamples<std::int64_t> in_system;  ///< requests in the system as each arrival found it
+  std::int64_t waiting_at_last = 0;        ///< requests that waited as the last one came
+};
+
+/// Lengths of one request, for a capacity estimate.
+struct RequestLengths {
+  std::int32_t prompt = 0;
+  std::int32_t output = 0;
+  std::int32_t max_new = 0;  ///< what the client allowed; taken to be at least `output`
+};
+
+struct FinishTotals {
+  /// Between half as many and as many lengths as these are kept once there are more requests.
+  static constexpr std::size_t kMostLengths = 65'536;
+
+  std::int64_t count = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int64_t good = 0;  ///< requests that met all limits
+  TimePoint last;
+  ThinnedSamples<RequestLengths> lengths{kMostLengths};  ///< in order of finishing
+};
+
+struct RejectionCount {
+  std::string reason;
+  std::int64_t requests = 0;
 };
 
 struct RunTotals {
@@ -59,7 +85,9 @@ struct RunTotals {
   std::int64_t max_in_system = 0;
   std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on
   ArrivalTotals arrivals;
-  TimePoint last_event;  ///< the last arrival, step end or departure
+  FinishTotals finished;
+  std::vector<RejectionCount> rejections;  ///< in order of first appearance
+  TimePoint last_event;                    ///< the last arrival, step end or departure
 
   /// Request-picoseconds spent waiting up to the last event: those in the system, less those in steps. What
   /// runs in a step that was cut off counts as waiting.

@@ -18,37 +18,16 @@ std::optional<double> optional_ratio(double part, double whole) {
   return whole > 0 ? std::optional<double>(part / whole) : std::nullopt;
 }
 
-bool meets(const RequestRecord& request, const RequestLimits& limits) {
-  const Int128 gaps = request.output - 1;
-  return (!limits.ttft || request.time_to_first_token() <= *limits.ttft) &&
-         (!limits.tpot || request.generation().count() <= gaps * limits.tpot->count()) &&
-         (!limits.e2el || request.latency() <= *limits.e2el);
-}
-
-void add_requests(Summary& summary, const MetricsRecorder& recorder) {
+void add_latencies(Summary& summary, const MetricsRecorder& recorder) {
   PercentileRule rule = PercentileRule::linear;
   if (summary.definitions == MetricDefinitions::mlperf) {
     rule = PercentileRule::floor_of_rank;
   }
-  for (const RequestRecord& request : recorder.finished()) {
-    summary.total_input_tokens += request.prompt;
-    summary.total_output_tokens += request.output;
-  }
-  // One after the other: a run has many requests, and each distribution holds a
-  // value of every one.
-  const auto statistics = [&](Duration (RequestRecord::*value)() const, std::int32_t least_output) {
-    DurationDistribution distribution;
-    for (const RequestRecord& request : recorder.finished()) {
-      if (request.output >= least_output) {
-        distribution.add((request.*value)());
-      }
-    }
-    return distribution.statistics(rule);
-  };
-  summary.ttft = statistics(&RequestRecord::time_to_first_token, 1);
-  summary.tpot = statistics(&RequestRecord::time_per_output_token, 2);
-  summary.e2el = statistics(&RequestRecord::latency, 1);
-  summary.queue_delay = statistics(&RequestRecord::queue_delay, 1);
+  const RequestLatencies& latencies = recorder.latencies();
+  summary.ttft = latencies.ttft.statistics(rule);
+  summary.tpot = latencies.tpot.statistics(rule);
+  summary.e2el = latencies.e2el.statistics(rule);
+  summary.queue_delay = latencies.queue_delay.statistics(rule);
   summary.itl = recorder.gaps().statistics(rule);
   if (summary.definitions == MetricDefinitions::aiperf) {
     summary.icl = summary.itl;
@@ -56,7 +35,7 @@ void add_requests(Summary& summary, const MetricsRecorder& recorder) {
   }
 }
 
-void add_throughput(Summary& summary, const MetricsRecorder& recorder, const RequestLimits& limits) {
+void add_throughput(Summary& summary, const MetricsRecorder& recorder) {
   const double duration = summary.duration_seconds;
   const auto output = static_cast<double>(summary.total_output_tokens);
   summary.request_throughput = ratio(static_cast<double>(summary.completed), duration);
@@ -64,23 +43,12 @@ void add_throughput(Summary& summary, const MetricsRecorder& recorder, const Req
   summary.total_token_throughput = ratio(static_cast<double>(summary.total_input_tokens) + output, duration);
   summary.max_output_tokens_per_second = recorder.totals().max_emitted_per_second;
   summary.max_concurrent_requests = recorder.totals().max_in_system;
-  if (!limits.any()) {
+  if (!recorder.options().limits.any()) {
     return;
   }
-  const auto good = static_cast<double>(
-      std::count_if(recorder.finished().begin(), recorder.finished().end(),
-                    [&](const RequestRecord& request) { return meets(request, limits); }));
+  const auto good = static_cast<double>(recorder.totals().finished.good);
   summary.request_goodput = ratio(good, duration);
   summary.goodput_share = ratio(good, static_cast<double>(summary.completed + summary.failed));
-}
-
-void add_rejections(Summary& summary, const MetricsRecorder& recorder) {
-  for (const std::string& reason : recorder.rejection_reasons()) {
-    summary.rejections.push_back({reason, 0});
-  }
-  for (const RejectedRecord& request : recorder.rejected()) {
-    ++summary.rejections[static_cast<std::size_t>(request.reason)].requests;
-  }
 }
 
 PhaseSummary phase_summary(const PhaseTotals& phase, const SummarySettings& settings) {
@@ -162,12 +130,8 @@ void add_energy(Summary& summary, const StepCost& busy, Duration whole, const Su
   summary.energy = energy;
 }
 
-TimePoint end_of(const MetricsRecorder& recorder, bool partial) {
-  TimePoint end = recorder.totals().arrivals.first;
-  for (const RequestRecord& request : recorder.finished()) {
-    end = std::max(end, request.finished);
-  }
-  return partial ? std::max(end, recorder.totals().last_event) : end;
+TimePoint end_of(const RunTotals& totals, bool partial) {
+  return std::max({totals.arrivals.first, totals.finished.last, partial ? totals.last_event : TimePoint()});
 }
 
 }  // namespace
@@ -191,17 +155,21 @@ const DurationStatistics* Summary::find(LatencyMetric metric) const {
 
 Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settings) {
   const RunTotals& totals = recorder.totals();
-  const Duration duration = end_of(recorder, settings.partial) - totals.arrivals.first;
+  const Duration duration = end_of(totals, settings.partial) - totals.arrivals.first;
   Summary summary;
   summary.definitions = settings.definitions;
   summary.partial = settings.partial;
   summary.census = settings.census;
   summary.duration_seconds = to_seconds(duration);
-  summary.completed = static_cast<std::int64_t>(recorder.finished().size());
-  summary.failed = static_cast<std::int64_t>(recorder.rejected().size());
-  add_requests(summary, recorder);
-  add_throughput(summary, recorder, settings.goodput_limits);
-  add_rejections(summary, recorder);
+  summary.completed = totals.finished.count;
+  summary.total_input_tokens = totals.finished.prompt_tokens;
+  summary.total_output_tokens = totals.finished.output_tokens;
+  summary.rejections = totals.rejections;
+  for (const RejectionCount& rejection : summary.rejections) {
+    summary.failed += rejection.requests;
+  }
+  add_latencies(summary, recorder);
+  add_throughput(summary, recorder);
   summary.preemptions = totals.preemptions;
   summary.truncated = settings.truncated;
   summary.kv_blocks = settings.kv_blocks;

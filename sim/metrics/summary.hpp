@@ -32,7 +32,6 @@ struct SummarySettings {
   std::optional<DollarsPerHour> price;  ///< of all GPUs together
   Watts tdp;                            ///< of one GPU; 0 = leave energy out
   std::int64_t gpus = 1;                ///< of one replica
-  RequestLimits goodput_limits;
   /// Requests per second the deployment is thought to sustain; absent = no load is shown.
   std::optional<double> estimated_capacity_per_second;
 };
@@ -71,11 +70,6 @@ struct Energy {
   double joules = 0;      ///< of all GPUs, for the duration
   double mean_watts = 0;  ///< of all GPUs together
   std::optional<double> joules_per_output_token;
-};
-
-struct RejectionCount {
-  std::string reason;
-  std::int64_t requests = 0;
 };
 
 /// Latencies are absent when no request has one.
@@ -117,7 +111,7 @@ struct Summary {
   [[nodiscard]] const DurationStatistics* find(LatencyMetric metric) const;
 };
 
-/// O(requests + runs of gaps) on average.
+/// O(requests + runs of gaps) on average; O(1) where percentiles are read off a sketch.
 Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settings);
 
 }  // namespace inferometer

@@ -8,13 +8,14 @@ namespace inferometer {
 
 /// A series of unknown length in bounded memory: keeps every stride-th value, and doubles the stride
 /// (dropping every second value kept) whenever it is full.
+template <class T>
 class ThinnedSamples {
  public:
   /// Precondition: capacity >= 2 and even.
   explicit ThinnedSamples(std::size_t capacity = 4096) : capacity_(capacity) {}
 
-  void add(std::int64_t value) {
-    if (added_++ % stride_ != 0) {
+  void add(const T& value) {
+    if ((added_++ & (stride_ - 1)) != 0) {
       return;
     }
     kept_.push_back(value);
@@ -27,15 +28,15 @@ class ThinnedSamples {
     }
   }
 
-  /// Value number i * stride(), counting from 0.
-  [[nodiscard]] const std::vector<std::int64_t>& kept() const { return kept_; }
+  /// At most capacity - 1 values: value number i * stride(), counting from 0.
+  [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
   [[nodiscard]] std::int64_t stride() const { return stride_; }
 
  private:
   std::size_t capacity_;
   std::int64_t added_ = 0;
-  std::int64_t stride_ = 1;
-  std::vector<std::int64_t> kept_;
+  std::int64_t stride_ = 1;  // a power of two
+  std::vector<T> kept_;
 };
 
 }  // namespace inferometer

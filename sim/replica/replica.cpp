@@ -194,7 +194,7 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
 std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stability) {
   std::int64_t steps = std::min(stability.steps, line.steps);
   if (state_.decodes().count() > 0) {
-    steps = std::min({steps, state_.steps_to_next_finish(), state_.decodes().steps_of_same_growth()});
+    steps = std::min({steps, state_.steps_to_next_finish(), state_.steps_of_same_growth()});
   }
   growing_chunks_.clear();
   for (const StepPlan::Chunk& chunk : plan_.chunks) {

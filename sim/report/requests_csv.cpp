@@ -61,7 +61,7 @@ void append_row(fmt::memory_buffer& row, const RejectedRecord& request) {
 }
 
 template <class Record>
-std::vector<const Record*> by_id(const std::vector<Record>& records) {
+std::vector<const Record*> by_id(const ChunkedColumn<Record>& records) {
   std::vector<const Record*> sorted;
   sorted.reserve(records.size());
   for (const Record& record : records) {

@@ -9,7 +9,7 @@ namespace inferometer {
 /// Writes requests.csv: a header, then one row a request that finished or was rejected, by id. Times are
 /// exact decimals of whole picoseconds (tpot_ms to the nearest). A rejected request has empty cells where it
 /// has no value, as has tpot_ms of a request with one output token. O(n log n) for n requests; the rows are
-/// streamed.
+/// streamed. Precondition: the recorder kept records.
 ///
 ///   id                    as in the trace, from 0 on
 ///   session               conversation it belongs to; empty without one, and when rejected

@@ -4,16 +4,10 @@
 #include <span>
 
 #include "base/units.hpp"
+#include "sim/metrics/run_totals.hpp"
 #include "sim/scenario/deployment.hpp"
 
 namespace inferometer {
-
-/// Lengths of one request, for a capacity estimate.
-struct RequestLengths {
-  std::int64_t prompt = 0;
-  std::int64_t output = 0;
-  std::int64_t max_new = 0;  ///< what the client allowed; taken to be at least `output`
-};
 
 /// The rate at which a deployment works off requests of such lengths when it never has to wait for one: they
 /// are replayed all at once, and the rate is taken between the moments when a fifth and four fifths have

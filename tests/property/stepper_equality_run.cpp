@@ -222,25 +222,31 @@ class Watcher : public SimulationObserver {
   SeenRun& run_;
 };
 
-/// Nothing ends a stretch but its limits. One exception: a sequence that leaves before its window is full may
-/// still cut one stretch, at the step in which it would have been.
-void check_limits(SeenRun& run, bool windowed) {
-  std::int64_t unexplained = 0;
-  std::int64_t last_ps = 0;
+std::int64_t steps_of(const StepCounts& counts) {
+  return counts.in_stretches + counts.single();
+}
+
+/// Every step is counted once, and run alone only for a reason.
+void check_counts(const RandomDeployment& deployment, SeenRun& run) {
+  std::int64_t steps = 0;
   for (const SeenStretch& stretch : run.stretches) {
-    if (std::count(stretch.limits.begin(), stretch.limits.end(), true) == 0) {
-      ++unexplained;
-      last_ps = stretch.end.since_start().count();
-    }
+    steps += stretch.steps;
   }
-  const auto left = static_cast<std::int64_t>(run.finished.size()) + run.recorder.totals().preemptions;
-  if (unexplained > (windowed ? left : 0) && run.broken.empty()) {
-    run.broken = "a stretch ends where something limits it, not at " + std::to_string(last_ps) + " ps";
+  const StepCounts& counts = run.counts;
+  const bool alike = counts.stretches == static_cast<std::int64_t>(run.stretches.size()) &&
+                     counts.in_stretches == steps &&
+                     steps_of(counts) == static_cast<std::int64_t>(run.steps.size());
+  const bool speaks = deployment.promise == RandomDeployment::Promise::own ||
+                      deployment.promise == RandomDeployment::Promise::resting;
+  const bool reasons =
+      (counts.unpromised == 0 || !speaks) && (counts.without_line == 0 || !deployment.has_line);
+  if (!(alike && reasons) && run.broken.empty()) {
+    run.broken = alike ? "a step runs alone for no reason" : "the counts of steps add up";
   }
 }
 
 /// Arrivals are told before the end of the stretch they come in, so they are looked up afterwards.
-void add_arrivals(SeenRun& run, bool windowed) {
+void add_arrivals(SeenRun& run) {
   for (SeenStretch& stretch : run.stretches) {
     const auto first = std::upper_bound(run.arrivals.begin(), run.arrivals.end(), stretch.start);
     const bool came = first != run.arrivals.end() && *first <= stretch.end;
@@ -253,7 +259,12 @@ void add_arrivals(SeenRun& run, bool windowed) {
     const Limit limit = *first == stretch.end ? Limit::arrival_at_end : Limit::arrival;
     stretch.limits[static_cast<std::size_t>(limit)] = true;
   }
-  check_limits(run, windowed);
+  for (const SeenStretch& stretch : run.stretches) {
+    if (std::count(stretch.limits.begin(), stretch.limits.end(), true) == 0 && run.broken.empty()) {
+      run.broken = "a stretch ends where something limits it, not at " +
+                   std::to_string(stretch.end.since_start().count()) + " ps";
+    }
+  }
 }
 
 // --- comparing ---
@@ -390,10 +401,6 @@ std::string compare_gaps(const DurationDistribution& a, const DurationDistributi
   return "";
 }
 
-std::int64_t steps_of(const StepCounts& counts) {
-  return counts.in_stretches + counts.single();
-}
-
 std::string compare_ends(const SeenRun& got, const SeenRun& expected) {
   const Census& a = got.census;
   const Census& b = expected.census;
@@ -402,9 +409,7 @@ std::string compare_ends(const SeenRun& got, const SeenRun& expected) {
   if (!same_census) {
     return "census";
   }
-  const auto seen_steps = static_cast<std::int64_t>(got.steps.size());
-  return steps_of(got.counts) == seen_steps && steps_of(expected.counts) == seen_steps ? ""
-                                                                                       : "counts of steps";
+  return steps_of(got.counts) == steps_of(expected.counts) ? "" : "counts of steps";
 }
 
 }  // namespace
@@ -423,7 +428,8 @@ SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   simulation.run();
   run.census = simulation.census();
   run.counts = simulation.replicas().front().step_counts();
-  add_arrivals(run, deployment.setup.window.has_value());
+  add_arrivals(run);
+  check_counts(deployment, run);
   return run;
 }
 

@@ -12,7 +12,21 @@ namespace {
 /// What the traffic is meant to bring out.
 enum class Traffic { mixed, long_outputs, starved, long_prompts, one_token, overload, idle_gaps };
 
-/// A policy of which only the decisions are known, or promises no further than so many steps.
+std::string to_text(RandomDeployment::Promise promise) {
+  switch (promise) {
+    case RandomDeployment::Promise::own:
+      return "own";
+    case RandomDeployment::Promise::none:
+      return "none";
+    case RandomDeployment::Promise::bounded:
+      return "bounded";
+    case RandomDeployment::Promise::resting:
+      return "resting";
+  }
+  return "";
+}
+
+/// Promises no further than so many steps.
 class RestrainedPolicy : public BatchPolicy {
  public:
   RestrainedPolicy(std::unique_ptr<BatchPolicy> policy, std::int64_t most_steps)
@@ -32,11 +46,34 @@ class RestrainedPolicy : public BatchPolicy {
   std::int64_t most_steps_;
 };
 
+/// A policy of which only the decisions are known.
 class DecisionsOnly : public BatchPolicy {
  public:
   explicit DecisionsOnly(std::unique_ptr<BatchPolicy> policy) : policy_(std::move(policy)) {}
 
   void plan(const ReplicaView& view, StepPlan& plan) override { policy_->plan(view, plan); }
+  void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+
+ private:
+  std::unique_ptr<BatchPolicy> policy_;
+};
+
+/// Lets the last of several decoding sequences sit out as long as there are others.
+class RestingPolicy : public BatchPolicy {
+ public:
+  explicit RestingPolicy(std::unique_ptr<BatchPolicy> policy) : policy_(std::move(policy)) {}
+
+  void plan(const ReplicaView& view, StepPlan& plan) override {
+    policy_->plan(view, plan);
+    const SequenceId last = view.running_tail();
+    if (plan.decode && plan.preempted.empty() && view.decode_count() > 1 && view.is_decoding(last)) {
+      plan.decode_except.push_back(last);
+    }
+  }
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
+    return policy_->stability(view, plan);
+  }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
 
@@ -136,6 +173,8 @@ void draw_promise(Dice& dice, RandomDeployment& deployment) {
   } else if (percent <= 15) {
     deployment.promise = RandomDeployment::Promise::bounded;
     deployment.promise_steps = dice.one_of({1, 2, 3, 7, 50});
+  } else if (percent <= 20) {
+    deployment.promise = RandomDeployment::Promise::resting;
   }
   deployment.has_line = !dice.chance(5);
 }
@@ -255,6 +294,9 @@ std::unique_ptr<BatchPolicy> RandomDeployment::policy() const {
   if (promise == Promise::bounded) {
     return std::make_unique<RestrainedPolicy>(std::move(policy), promise_steps);
   }
+  if (promise == Promise::resting) {
+    return std::make_unique<RestingPolicy>(std::move(policy));
+  }
   return policy;
 }
 
@@ -269,14 +311,13 @@ ReplicaConfig RandomDeployment::replica(Stepper stepper) const {
 }
 
 std::string RandomDeployment::describe() const {
-  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
-                     std::to_string(setup.block_size) + ", max_model_len " +
-                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
-                     std::to_string(setup.max_num_seqs) + ", window " +
-                     (setup.window ? std::to_string(*setup.window) : "none") + ", promise " +
-                     (promise == Promise::own ? "own" : std::to_string(promise_steps)) +
-                     (has_line ? ", line" : ", no line") + ", clients " + std::to_string(clients) +
-                     ", think_ps " + std::to_string(think.count()) + "\n" + prices + "\n";
+  std::string text =
+      setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+      std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
+      ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
+      (setup.window ? std::to_string(*setup.window) : "none") + ", promise " + to_text(promise) + " " +
+      std::to_string(promise_steps) + (has_line ? ", line" : ", no line") + ", clients " +
+      std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n" + prices + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) + "\n";

@@ -21,6 +21,7 @@ struct RandomDeployment {
     own,      ///< as it was written
     none,     ///< a user's policy, which has only plan()
     bounded,  ///< never more than promise_steps steps ahead
+    resting,  ///< as it was written, but the last of several decoding sequences always sits out
   };
 
   EngineSetup setup;  ///< its costs are not looked at

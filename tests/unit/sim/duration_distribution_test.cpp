@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "sim/metrics/run_selection.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {
@@ -20,17 +19,38 @@ DurationDistribution of_milliseconds(const std::vector<std::int64_t>& values) {
   return distribution;
 }
 
-std::vector<std::int64_t> sorted_terms(const DurationDistribution::Runs& runs) {
-  std::vector<std::int64_t> terms;
-  for (const auto& run : runs) {
-    for (std::int32_t i = 0; i < run.length; ++i) {
-      terms.insert(terms.end(), static_cast<std::size_t>(run.count),
-                   run.first + std::int64_t{run.difference} * i);
+/// A distribution, and its values written out.
+struct Filled {
+  explicit Filled(Percentiles percentiles) : distribution(percentiles) {}
+
+  void add(std::int64_t value, std::int64_t count = 1) {
+    distribution.add(Duration(value), count);
+    values.insert(values.end(), static_cast<std::size_t>(count), value);
+  }
+  void add_single(std::int64_t value) {
+    distribution.add_single(Duration(value));
+    values.push_back(value);
+  }
+  void add_progression(std::int64_t first, std::int64_t difference, std::int64_t length, std::int64_t count) {
+    distribution.add_progression(Duration(first), Duration(difference), length, count);
+    for (std::int64_t i = 0; i < length; ++i) {
+      values.insert(values.end(), static_cast<std::size_t>(count), first + difference * i);
     }
   }
-  std::sort(terms.begin(), terms.end());
-  return terms;
-}
+  [[nodiscard]] std::vector<std::int64_t> sorted() const {
+    std::vector<std::int64_t> result = values;
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+  [[nodiscard]] std::vector<std::int64_t> all_ranks() const {
+    std::vector<std::int64_t> ranks(values.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+
+  DurationDistribution distribution;
+  std::vector<std::int64_t> values;
+};
 
 TEST_CASE("equal steps apart with equal counts become one run") {
   DurationDistribution distribution;
@@ -186,7 +206,7 @@ TEST_CASE("order statistics of random runs are those of their sorted terms") {
     // A narrow range makes ties; a range without bounds makes runs cross.
     const std::int64_t range = round % 3 == 0 ? 5 : round % 3 == 1 ? 1000 : 1'000'000'000'000;
     constexpr std::int64_t kSteepest = 2'147'483'647;
-    DurationDistribution::Runs runs;
+    Filled filled(Percentiles::exact);
     const std::int64_t how_many = between(1, 40);
     for (std::int64_t i = 0; i < how_many; ++i) {
       const std::int64_t length = between(1, 30);
@@ -194,15 +214,16 @@ TEST_CASE("order statistics of random runs are those of their sorted terms") {
       const std::int64_t difference = length == 1 ? 0
                                                   : between(std::max(-kSteepest, -first / (length - 1)),
                                                             std::min(kSteepest, range / length));
-      runs.push_back({first, static_cast<std::int32_t>(difference), static_cast<std::uint16_t>(length),
-                      static_cast<std::uint16_t>(between(1, 5))});
+      filled.add_progression(first, difference, length, between(1, 5));
+      if (round % 2 == 0) {
+        filled.add_single(between(0, range));
+      }
     }
-    const std::vector<std::int64_t> terms = sorted_terms(runs);
-    std::vector<std::int64_t> all_ranks(terms.size());
-    std::iota(all_ranks.begin(), all_ranks.end(), 0);
-    REQUIRE(select_ranks(runs, all_ranks) == terms);
+    const std::vector<std::int64_t> terms = filled.sorted();
+    const std::vector<std::int64_t> all_ranks = filled.all_ranks();
+    REQUIRE(filled.distribution.at_ranks(all_ranks) == terms);
     std::vector<std::int64_t> few = {0, between(0, all_ranks.back()), all_ranks.back()};
-    const std::vector<std::int64_t> chosen = select_ranks(runs, few);
+    const std::vector<std::int64_t> chosen = filled.distribution.at_ranks(few);
     for (std::size_t i = 0; i < few.size(); ++i) {
       REQUIRE(chosen[i] == terms[static_cast<std::size_t>(few[i])]);
     }
@@ -236,15 +257,14 @@ TEST_CASE("moments of random values are those of the values") {
 TEST_CASE("data made to look the same to every sample still ends") {
   // One far value among equal ones, and values that double: the sampled pivot
   // alone would peel off one at a time.
-  DurationDistribution::Runs runs(10'000, {5, 0, 1, 1});
-  runs[4321].first = 1'000'000;
-  for (std::int64_t power = 1; power < (std::int64_t{1} << 60); power *= 2) {
-    runs.push_back({power, 0, 1, 1});
+  Filled filled(Percentiles::exact);
+  for (int i = 0; i < 10'000; ++i) {
+    filled.add_single(i == 4321 ? 1'000'000 : 5);
   }
-  const std::vector<std::int64_t> terms = sorted_terms(runs);
-  std::vector<std::int64_t> ranks(terms.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  CHECK(select_ranks(runs, ranks) == terms);
+  for (std::int64_t power = 1; power < (std::int64_t{1} << 60); power *= 2) {
+    filled.add(power);
+  }
+  CHECK(filled.distribution.at_ranks(filled.all_ranks()) == filled.sorted());
 }
 
 }  // namespace

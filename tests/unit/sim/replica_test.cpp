@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sim_harness.hpp"
 
@@ -120,21 +121,59 @@ TEST_CASE("an arrival that cannot be admitted anyway does not end a stretch") {
   CHECK((engine.replica.running_until() == at_us(95)));
 }
 
-// Ten blocks of 4 for two prompts of 4 and 16 tokens, which fill one block and four. Both prompts are whole
-// blocks, so that each takes a new one in its first decode step (7 held) and in its fifth (9 held). The ninth
-// would want two more, and one is left.
-TEST_CASE("a stretch ends before the step that the blocks do not suffice for") {
-  Engine engine(setup_of(10, 8));
-  REQUIRE(engine.replica.enqueue(request_of(0, 4, 20)));
-  REQUIRE(engine.replica.enqueue(request_of(1, 16, 21)));
+// A prompt of 60 in chunks of 8, the whole budget: one step admits it, six more leave 4 tokens for a last
+// one.
+TEST_CASE("an arrival that finds the budget used up does not end a stretch of chunks") {
+  EngineSetup setup = setup_of(100, 8);
+  setup.keys = "max_num_batched_tokens: 8";
+  setup.max_model_len = 100;
+  Engine engine(setup);
+  REQUIRE(engine.replica.enqueue(request_of(0, 60, 2)));
   REQUIRE((engine.replica.start_steps(at_us(0)).end == at_us(10)));
   engine.replica.end_steps();
-  CHECK(engine.replica.state().blocks().held().count() == 5);
-  REQUIRE(engine.replica.start_steps(at_us(10)).end.has_value());
-  CHECK(engine.replica.state().blocks().held().count() == 7);
+  REQUIRE((engine.replica.start_steps(at_us(10)).end == at_us(70)));
+  CHECK_FALSE(engine.replica.interrupt(at_us(15)).has_value());
+  CHECK((engine.replica.running_until() == at_us(70)));
   engine.replica.end_steps();
-  CHECK(engine.steps == 8);
-  CHECK(engine.replica.state().blocks().held().count() == 9);
+  CHECK(engine.steps == 6);
+  CHECK(engine.replica.state().computed(engine.replica.state().head()) == 56);
+}
+
+// Blocks of 4 for two prompts of 4 and 16 tokens, which fill one and four. Both prompts are whole blocks, so
+// that each takes a new one in its first decode step (7 held), in its fifth (9 held) and would in its ninth.
+TEST_CASE("a stretch ends before the step that the blocks do not suffice for") {
+  struct Case {
+    std::int64_t blocks, steps, held;
+  };
+  for (const Case& one : {Case{8, 4, 7}, Case{9, 8, 9}, Case{10, 8, 9}, Case{11, 12, 11}}) {
+    CAPTURE(one.blocks);
+    EngineSetup setup = setup_of(one.blocks, 8);
+    setup.max_model_len = 32;
+    Engine engine(setup);
+    REQUIRE(engine.replica.enqueue(request_of(0, 4, 20)));
+    REQUIRE(engine.replica.enqueue(request_of(1, 16, 16)));
+    REQUIRE((engine.replica.start_steps(at_us(0)).end == at_us(10)));
+    engine.replica.end_steps();
+    CHECK(engine.replica.state().blocks().held().count() == 5);
+    REQUIRE(engine.replica.start_steps(at_us(10)).end.has_value());
+    CHECK(engine.replica.state().blocks().held().count() == 7);
+    engine.replica.end_steps();
+    CHECK(engine.steps == one.steps);
+    CHECK(engine.replica.state().blocks().held().count() == one.held);
+  }
+}
+
+// Steps of 10^18 picoseconds and a little: nine end within 9.2 * 10^18, the end of simulated time.
+TEST_CASE("both steppers stop at the end of simulated time, behind the same step") {
+  for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
+    EngineSetup setup = setup_of(100, 8);
+    setup.stepper = stepper;
+    setup.costs.fixed = 1'000'000'000'000;
+    StepLog log;
+    const auto simulation = make_simulation(setup, make_list_workload({request_at(0, 4, 30)}), log, &log);
+    CHECK_THROWS_AS(simulation->run(), ConfigError);
+    CHECK(log.steps().size() == 9);
+  }
 }
 
 }  // namespace

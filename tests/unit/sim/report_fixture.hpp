@@ -7,18 +7,19 @@ namespace inferometer::test {
 
 /// The four requests of four_requests.hpp with limits that some of them miss, a price and 48 KV blocks.
 inline Report report_of_four() {
-  MetricsRecorder recorder;
-  replay_four_requests(recorder);
   SloTargets slo;
   slo.targets = {{LatencyMetric::ttft, LatencyStatistic::p99, milliseconds(50)},
                  {LatencyMetric::itl, LatencyStatistic::p99, milliseconds(18)}};
   slo.request = {milliseconds(30), milliseconds(12), std::nullopt};
   slo.goodput_min = 0.4;
+  RecorderOptions options;
+  options.limits = slo.request;
+  MetricsRecorder recorder(1, std::nullopt, options);
+  replay_four_requests(recorder);
   SummarySettings settings;
   settings.census = {4, 4, 0, 0, 0};
   settings.kv_blocks = 48;
   settings.price = DollarsPerHour(3.6);
-  settings.goodput_limits = slo.request;
   Report report;
   report.scenario = "four requests";
   report.program_version = "1.2.3";

@@ -121,7 +121,7 @@ TEST_CASE("closed loops, one burst and few arrivals have no steady state to look
 }
 
 TEST_CASE("thinned samples are every stride-th value") {
-  ThinnedSamples samples(8);
+  ThinnedSamples<std::int64_t> samples(8);
   for (std::int64_t i = 0; i < 1000; ++i) {
     samples.add(i * i);
   }

@@ -14,8 +14,8 @@ using test::arrive;
 using test::at_ms;
 using test::replay_four_requests;
 
-Summary summary_of_four(const SummarySettings& settings = {}) {
-  MetricsRecorder recorder;
+Summary summary_of_four(const SummarySettings& settings = {}, const RecorderOptions& options = {}) {
+  MetricsRecorder recorder(1, std::nullopt, options);
   replay_four_requests(recorder);
   return summarize(recorder, settings);
 }
@@ -137,19 +137,19 @@ TEST_CASE("levels are weighted by time") {
 }
 
 TEST_CASE("goodput counts requests that meet every limit, TPOT only where there is one") {
-  SummarySettings settings;
-  settings.goodput_limits.ttft = milliseconds(30);
-  settings.goodput_limits.tpot = milliseconds(12);
+  const auto with = [](const RequestLimits& limits) {
+    RecorderOptions options;
+    options.limits = limits;
+    return summary_of_four({}, options);
+  };
   // Request 0 misses TPOT, 1 misses TTFT, 2 and 3 meet both.
-  CHECK(summary_of_four(settings).request_goodput == Approx(20));
-  CHECK(summary_of_four(settings).goodput_share == 0.5);
+  const RequestLimits limits = {milliseconds(30), milliseconds(12), std::nullopt};
+  CHECK(with(limits).request_goodput == Approx(20));
+  CHECK(with(limits).goodput_share == 0.5);
 
-  settings.goodput_limits = {std::nullopt, milliseconds(15), std::nullopt};
-  CHECK(summary_of_four(settings).goodput_share == 1);
-  settings.goodput_limits.tpot = milliseconds(15) - picoseconds(1);
-  CHECK(summary_of_four(settings).goodput_share == 0.75);
-  settings.goodput_limits = {std::nullopt, std::nullopt, milliseconds(40)};
-  CHECK(summary_of_four(settings).goodput_share == 0.75);
+  CHECK(with({std::nullopt, milliseconds(15), std::nullopt}).goodput_share == 1);
+  CHECK(with({std::nullopt, milliseconds(15) - picoseconds(1), std::nullopt}).goodput_share == 0.75);
+  CHECK(with({std::nullopt, std::nullopt, milliseconds(40)}).goodput_share == 0.75);
 }
 
 TEST_CASE("money per token is the deployment's price over what it made") {
@@ -201,16 +201,16 @@ TEST_CASE("utilisation is the phase's work over the peak of its time") {
 }
 
 TEST_CASE("rejected requests fail, by reason, and leave the system") {
-  MetricsRecorder recorder;
+  RecorderOptions options;
+  options.limits.ttft = milliseconds(1);
+  MetricsRecorder recorder(1, std::nullopt, options);
   arrive(recorder, 0, at_ms(0), 5000, 10);
   recorder.on_rejected({0, at_ms(0), at_ms(0), 5000, "too long"});
   arrive(recorder, 1, at_ms(1), 6000, 10);
   recorder.on_rejected({1, at_ms(1), at_ms(1), 6000, "too long"});
   arrive(recorder, 2, at_ms(2), 10, 1);
   recorder.on_rejected({2, at_ms(2), at_ms(4), 10, "no room"});
-  SummarySettings settings;
-  settings.goodput_limits.ttft = milliseconds(1);
-  const Summary summary = summarize(recorder, settings);
+  const Summary summary = summarize(recorder, {});
   CHECK(summary.failed == 3);
   CHECK(summary.completed == 0);
   CHECK(summary.max_concurrent_requests == 1);
