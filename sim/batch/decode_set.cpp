@@ -113,9 +113,8 @@ std::int64_t DecodeSet::steps_to_next_finish(std::span<const Sequence> sequences
 }
 
 std::int64_t DecodeSet::steps_of_same_growth(std::span<const Sequence> sequences) {
-  while (!saturations_.empty() && !is_current(saturations_.front(), sequences)) {
-    std::pop_heap(saturations_.begin(), saturations_.end(), std::greater<>());
-    saturations_.pop_back();
+  while (!saturations_.empty() && !in_force(saturations_.front(), sequences)) {
+    drop_first(saturations_);
   }
   return saturations_.empty() ? std::numeric_limits<std::int64_t>::max() : saturations_.front().step - step_;
 }
@@ -129,12 +128,15 @@ bool DecodeSet::in_force(const Finish& finish, std::span<const Sequence> sequenc
   return sequence.state == Sequence::State::decoding && finish_step(sequence) == finish.step;
 }
 
+bool DecodeSet::in_force(const Saturation& saturation, std::span<const Sequence> sequences) {
+  const Sequence& sequence = sequences[static_cast<std::size_t>(saturation.id)];
+  return sequence.state == Sequence::State::decoding && sequence.join_serial == saturation.serial;
+}
+
 void DecodeSet::saturate_due(std::span<const Sequence> sequences) {
   while (!saturations_.empty() && saturations_.front().step <= step_) {
-    const Saturation due = saturations_.front();
-    const Sequence& sequence = sequences[static_cast<std::size_t>(due.id)];
     // A member that left early has taken itself off already.
-    if (sequence.state == Sequence::State::decoding && sequence.join_serial == due.serial) {
+    if (in_force(saturations_.front(), sequences)) {
       --unsaturated_;
     }
     drop_first(saturations_);

@@ -102,6 +102,7 @@ class DecodeSet {
   }
   [[nodiscard]] static std::int64_t finish_step(const Sequence& member);
   [[nodiscard]] static bool in_force(const Finish& finish, std::span<const Sequence> sequences);
+  [[nodiscard]] static bool in_force(const Saturation& saturation, std::span<const Sequence> sequences);
   void saturate_due(std::span<const Sequence> sequences);
 
   Divisor block_size_;
