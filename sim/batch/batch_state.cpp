@@ -100,7 +100,6 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
 
 void BatchState::suspend_decode(SequenceId id) {
   leave_decodes(id);
-  at(id).join_serial = 0;  // no membership: what it left in the decode set's heaps no longer means it
   ++suspended_;
 }
 
@@ -148,7 +147,6 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
   INFEROMETER_CHECK(s.emitted == s.output, "a finished sequence has emitted all its tokens");
   unlink(id);
   pool_.give_back(BlockCount(s.held_blocks));
-  at(id).state = Sequence::State::waiting;  // so that entries of the finish heap no longer match
   vacant_.push_back(id);
   return {s.request_id, s.session, s.arrival, s.admitted,    s.first_token,
           now,          s.prompt,  s.output,  s.preemptions, s.max_new};
@@ -206,7 +204,7 @@ void BatchState::remove_prefilling(SequenceId id) {
 
 void BatchState::leave_decodes(SequenceId id) {
   const std::int64_t held = held_blocks(id);
-  decodes_.leave(at(id));
+  decodes_.leave(at(id), id);
   at(id).held_blocks = held;
 }
 

@@ -73,12 +73,8 @@ class BatchState {
   /// Every decoding sequence emits so many tokens, one a step, the first at `first_end`, the last at
   /// `last_end`. Precondition: no sequence has fewer left, no window fills up before the last.
   void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
-    decodes_.advance(first_end, last_end, steps, sequences_);
+    decodes_.advance(first_end, last_end, steps);
   }
-  /// Steps after which a decoding sequence has emitted its last token. Precondition: one is decoding.
-  [[nodiscard]] std::int64_t steps_to_next_finish() { return decodes_.steps_to_next_finish(sequences_); }
-  /// Steps that all add the same to the decode context.
-  [[nodiscard]] std::int64_t steps_of_same_growth() { return decodes_.steps_of_same_growth(sequences_); }
   /// The chunk has run. Returns true when it was the last of the prefill: a token is emitted at `now`, and
   /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
   /// prefilling).
@@ -89,8 +85,8 @@ class BatchState {
   };
   ChunkEnd end_chunk(SequenceId id, std::int64_t tokens, TimePoint now);
   /// A decoding sequence that has emitted its last token, or kNoSequence. Asked again, it names the next one;
-  /// one that was preempted before may be named twice.
-  [[nodiscard]] SequenceId next_finished() { return decodes_.next_finished(sequences_); }
+  /// each must be finished before the next step.
+  [[nodiscard]] SequenceId next_finished() { return decodes_.next_finished(); }
   /// Frees the sequence and its blocks and says what became of it.
   FinishedRequest finish(SequenceId id, TimePoint now);
 

@@ -1,9 +1,10 @@
 #pragma once
 
 // The sequences of a replica that are past their prefill and emit one token a decode step, kept as
-// aggregates: a decode step of any batch size costs O(1), joining and leaving cost O(log batch).
+// aggregates: a decode step of any batch size costs O(1), and so do joining and leaving.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/divisor.hpp"
 #include "base/units.hpp"
 #include "sim/batch/sequence.hpp"
+#include "sim/batch/step_calendar.hpp"
 
 namespace inferometer {
 
@@ -51,43 +53,32 @@ class DecodeSet {
   /// True when the next step gives this member a new block.
   [[nodiscard]] bool needs_block(const Sequence& sequence) const;
 
-  /// Takes in a sequence with exact fields whose last token came at `sequence.last_emission`. O(log count).
+  /// Takes in a sequence with exact fields whose last token came at `sequence.last_emission`. O(1).
   void join(Sequence& sequence, SequenceId id);
   /// Takes a member out and makes its (*) fields exact, except held_blocks. O(1) amortised.
-  void leave(Sequence& sequence);
+  void leave(Sequence& sequence, SequenceId id);
 
   /// All members emit so many tokens, one a step: the first step ends at `first_end`, the last at `last_end`.
   /// The gaps that the first step closes stay readable until the next call; those of the later steps are as
-  /// long as the steps. `sequences` is where the members live, by id. Precondition: 1 <= steps <=
-  /// steps_to_next_finish() and steps_of_same_growth(). O(changes), whatever the number of steps.
-  void advance(TimePoint first_end, TimePoint last_end, std::int64_t steps,
-               std::span<const Sequence> sequences);
+  /// long as the steps. Precondition: 1 <= steps <= steps_to_next_finish() and steps_of_same_growth().
+  /// O(changes), whatever the number of steps.
+  void advance(TimePoint first_end, TimePoint last_end, std::int64_t steps);
   [[nodiscard]] std::span<const TokenGap> gaps() const { return gaps_; }
 
-  /// Steps after which the next member has emitted its last token. Precondition: not empty. O(1) amortised.
-  [[nodiscard]] std::int64_t steps_to_next_finish(std::span<const Sequence> sequences);
-  /// Steps that all add the same to the context: until the next window is full. O(1) amortised.
-  [[nodiscard]] std::int64_t steps_of_same_growth(std::span<const Sequence> sequences);
+  /// Steps after which the next member has emitted its last token. Precondition: not empty. O(1).
+  [[nodiscard]] std::int64_t steps_to_next_finish() const { return finishes_.next(step_) - step_; }
+  /// Steps that all add the same to the context: until the next window is full. O(1).
+  [[nodiscard]] std::int64_t steps_of_same_growth() const {
+    return saturations_.empty() ? kForEver : saturations_.next(step_) - step_;
+  }
 
-  /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one; one that
-  /// left and joined again may be named twice.
-  SequenceId next_finished(std::span<const Sequence> sequences);
+  /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one. Each must
+  /// be taken out (leave) before the next step.
+  SequenceId next_finished() { return finishes_.take(step_); }
 
  private:
-  /// A member emits its last token with that step of the set. One that left early leaves this behind: it is
-  /// in force as long as the sequence in that slot is a member that finishes then.
-  struct Finish {
-    std::int64_t step;
-    SequenceId id;
-    friend bool operator>(const Finish& a, const Finish& b) { return a.step > b.step; }
-  };
-  /// After that step of the set a member's window is full, if it is still that member.
-  struct Saturation {
-    std::int64_t step;
-    std::uint64_t serial;
-    SequenceId id;
-    friend bool operator>(const Saturation& a, const Saturation& b) { return a.step > b.step; }
-  };
+  static constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+
   struct Joiners {
     TimePoint emitted;
     std::int64_t count;
@@ -100,10 +91,7 @@ class DecodeSet {
     const std::int64_t phase = next_phase_ - block_size_.remainder(ahead);
     return static_cast<std::size_t>(phase < 0 ? phase + block_size_.value() : phase);
   }
-  [[nodiscard]] static std::int64_t finish_step(const Sequence& member);
-  [[nodiscard]] static bool in_force(const Finish& finish, std::span<const Sequence> sequences);
-  [[nodiscard]] static bool in_force(const Saturation& saturation, std::span<const Sequence> sequences);
-  void saturate_due(std::span<const Sequence> sequences);
+  void saturate_due();
 
   Divisor block_size_;
   std::optional<std::int64_t> window_;
@@ -112,13 +100,12 @@ class DecodeSet {
   std::int64_t growing_ = 0;      // members that take a new block now and then: the sum of phases_
   std::int64_t unsaturated_ = 0;  // members whose attended context still grows by one a step
   std::int64_t step_ = 0;
-  std::uint64_t serial_ = 0;
   std::vector<std::int64_t>
       phases_;  // growing members by (computed - step) mod block size, which never changes
   std::int64_t next_phase_ =
-      0;  // the phase whose members need a block in the next step: -step mod block size
-  std::vector<Finish> finishes_;         // min-heap
-  std::vector<Saturation> saturations_;  // min-heap
+      0;                      // the phase whose members need a block in the next step: -step mod block size
+  StepCalendar finishes_;     // when members emit their last token
+  StepCalendar saturations_;  // when windows of members are full
   TimePoint last_step_end_;
   std::int64_t veterans_ = 0;     // members whose previous token came with the last decode step
   std::vector<Joiners> joiners_;  // the others, by the time of their previous token

@@ -24,13 +24,12 @@ struct Sequence {
   TimePoint first_token;    ///< valid once emitted > 0
   TimePoint last_emission;  ///< (*) valid once emitted > 0
   std::int64_t prompt = 0;
-  std::int64_t output = 0;        ///< tokens it will emit; policies must not look at it
-  std::int64_t max_new = 0;       ///< tokens the client allowed; what a policy may reserve for
-  std::int64_t emitted = 0;       ///< (*)
-  std::int64_t computed = 0;      ///< (*) tokens whose KV is cached
-  std::int64_t held_blocks = 0;   ///< (*)
-  std::int64_t join_step = 0;     ///< decode steps the replica had done when it joined the decode set
-  std::uint64_t join_serial = 0;  ///< tells that membership from earlier ones in the same slot
+  std::int64_t output = 0;       ///< tokens it will emit; policies must not look at it
+  std::int64_t max_new = 0;      ///< tokens the client allowed; what a policy may reserve for
+  std::int64_t emitted = 0;      ///< (*)
+  std::int64_t computed = 0;     ///< (*) tokens whose KV is cached
+  std::int64_t held_blocks = 0;  ///< (*)
+  std::int64_t join_step = 0;    ///< decode steps the replica had done when it joined the decode set
   std::int32_t preemptions = 0;
   SequenceId previous = kNoSequence;  ///< in running order
   SequenceId next = kNoSequence;

@@ -107,6 +107,9 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
 // Those that arrived at this very moment stand last and have not waited.
 std::int64_t Replica::kept_waiting(TimePoint now) const {
   const std::deque<SequenceId>& waiting = state_.waiting();
+  if (waiting.empty()) {
+    return 0;
+  }
   std::size_t count = waiting.size();
   while (count > 0 && state_.sequence(waiting[count - 1]).arrival == now) {
     --count;
@@ -194,7 +197,8 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
 std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stability) {
   std::int64_t steps = std::min(stability.steps, line.steps);
   if (state_.decodes().count() > 0) {
-    steps = std::min({steps, state_.steps_to_next_finish(), state_.steps_of_same_growth()});
+    const DecodeSet& decodes = state_.decodes();
+    steps = std::min({steps, decodes.steps_to_next_finish(), decodes.steps_of_same_growth()});
   }
   growing_chunks_.clear();
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
@@ -302,11 +306,10 @@ void Replica::finish_due(TimePoint now) {
   if (finished_.empty()) {
     return;
   }
-  // The finish heap and the chunk list have orders of their own; everyone outside sees the order of arrival.
+  // The calendar and the chunk list have orders of their own; everyone outside sees the order of arrival.
   std::sort(finished_.begin(), finished_.end(), [&](SequenceId a, SequenceId b) {
     return state_.sequence(a).request_id < state_.sequence(b).request_id;
   });
-  finished_.erase(std::unique(finished_.begin(), finished_.end()), finished_.end());
   for (const SequenceId id : finished_) {
     policy_->on_finished(ReplicaView(state_, now), id);
     const FinishedRequest request = state_.finish(id, now);

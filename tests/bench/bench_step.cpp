@@ -51,8 +51,8 @@ void advance_decodes(benchmark::State& state) {
   TimePoint now;
   for (auto _ : state) {
     now = now + milliseconds(8);
-    decodes.advance(now, now, 1, sequences);
-    benchmark::DoNotOptimize(decodes.next_finished(sequences));
+    decodes.advance(now, now, 1);
+    benchmark::DoNotOptimize(decodes.next_finished());
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -70,11 +70,10 @@ void replace_decodes(benchmark::State& state) {
   TimePoint now;
   for (auto _ : state) {
     now = now + milliseconds(8);
-    decodes.advance(now, now, 1, sequences);
-    for (SequenceId id = decodes.next_finished(sequences); id != kNoSequence;
-         id = decodes.next_finished(sequences)) {
+    decodes.advance(now, now, 1);
+    for (SequenceId id = decodes.next_finished(); id != kNoSequence; id = decodes.next_finished()) {
       Sequence& sequence = sequences[static_cast<std::size_t>(id)];
-      decodes.leave(sequence);
+      decodes.leave(sequence, id);
       sequence = decoding_sequence(1 + batch);
       sequence.last_emission = now;
       decodes.join(sequence, id);

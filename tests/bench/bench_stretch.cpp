@@ -34,7 +34,7 @@ class Decoding {
     }
   }
   void advance(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
-    decodes.advance(first_end, last_end, steps, sequences_);
+    decodes.advance(first_end, last_end, steps);
   }
 
   DecodeSet decodes{kBlockSize, std::nullopt};

@@ -117,7 +117,7 @@ TEST_CASE("blocks are those of a walk over all sequences") {
         walk.computed.push_back(sequences[s].computed);
       }
       const std::int64_t steps = 1 + below(20);
-      set.advance({}, {}, steps, sequences);
+      set.advance({}, {}, steps);
       for (std::int64_t& computed : walk.computed) {
         computed += steps;
       }

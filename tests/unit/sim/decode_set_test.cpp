@@ -96,7 +96,7 @@ class Model {
     if (id == kNoSequence) {
       return;
     }
-    set_.leave(sequence(id));
+    set_.leave(sequence(id), id);
     sequence(id).state = Sequence::State::waiting;
     Member& member = members_[id];
     REQUIRE(sequence(id).computed == member.computed);
@@ -113,7 +113,7 @@ class Model {
     if (set_.count() == 0) {
       return between(1, 5);
     }
-    return between(1, std::min(set_.steps_to_next_finish(sequences_), set_.steps_of_same_growth(sequences_)));
+    return between(1, std::min(set_.steps_to_next_finish(), set_.steps_of_same_growth()));
   }
 
   void advance() {
@@ -135,7 +135,7 @@ class Model {
       }
     }
     longest_advance_ = std::max(longest_advance_, steps);
-    set_.advance(first_end, now_, steps, sequences_);
+    set_.advance(first_end, now_, steps);
     std::map<std::int64_t, std::int64_t> got;
     for (const TokenGap& gap : set_.gaps()) {
       REQUIRE(gap.count > 0);
@@ -143,13 +143,13 @@ class Model {
     }
     REQUIRE(got == gaps);
     for (std::size_t i = 0; i < done.size(); ++i) {
-      const SequenceId id = set_.next_finished(sequences_);
+      const SequenceId id = set_.next_finished();
       REQUIRE(std::count(done.begin(), done.end(), id) == 1);
       REQUIRE(members_.count(id) == 1);
       leave(id, true);
       ++finished_;
     }
-    REQUIRE(set_.next_finished(sequences_) == kNoSequence);
+    REQUIRE(set_.next_finished() == kNoSequence);
   }
 
   void check() {
@@ -198,9 +198,9 @@ class Model {
     REQUIRE(set_.growing() == growing);
     REQUIRE(set_.blocks_needed_at(ahead) == blocks_ahead);
     if (set_.count() > 0) {
-      REQUIRE(set_.steps_to_next_finish(sequences_) == to_finish);
+      REQUIRE(set_.steps_to_next_finish() == to_finish);
     }
-    REQUIRE(set_.steps_of_same_growth(sequences_) == to_full_window);
+    REQUIRE(set_.steps_of_same_growth() == to_full_window);
   }
 
   std::int64_t block_size_;
@@ -247,13 +247,13 @@ TEST_CASE("gaps are told apart by the previous token's time") {
   sequences[1].last_emission = at_us(10);
   set.join(sequences[0], 0);
   set.join(sequences[1], 1);
-  set.advance(at_us(25), at_us(25), 1, sequences);
+  set.advance(at_us(25), at_us(25), 1);
   REQUIRE(set.gaps().size() == 1);
   CHECK((set.gaps()[0].gap == microseconds(15)));
   CHECK(set.gaps()[0].count == 2);
   sequences[2].last_emission = at_us(24);
   set.join(sequences[2], 2);
-  set.advance(at_us(31), at_us(31), 1, sequences);  // two have waited 6 us, the newcomer 7
+  set.advance(at_us(31), at_us(31), 1);  // two have waited 6 us, the newcomer 7
   std::map<std::int64_t, std::int64_t> gaps;
   for (const TokenGap& gap : set.gaps()) {
     gaps[gap.gap.count()] += gap.count;
@@ -277,19 +277,19 @@ TEST_CASE("many steps at once stop where a window fills up") {
   set.join(sequences[1], 1);
   CHECK(set.context() == 14);
   CHECK(set.context_growth() == 2);
-  CHECK(set.steps_of_same_growth(sequences) == 2);
-  set.advance({}, {}, 2, sequences);
+  CHECK(set.steps_of_same_growth() == 2);
+  set.advance({}, {}, 2);
   CHECK(set.context() == 18);
   CHECK(set.context_growth() == 1);
-  CHECK(set.steps_of_same_growth(sequences) == 2);
-  set.advance({}, {}, 2, sequences);
+  CHECK(set.steps_of_same_growth() == 2);
+  set.advance({}, {}, 2);
   CHECK(set.context() == 20);
   CHECK(set.context_growth() == 0);
-  CHECK(set.steps_of_same_growth(sequences) == std::numeric_limits<std::int64_t>::max());
-  CHECK(set.steps_to_next_finish(sequences) == 95);
-  set.advance({}, {}, 95, sequences);
+  CHECK(set.steps_of_same_growth() == std::numeric_limits<std::int64_t>::max());
+  CHECK(set.steps_to_next_finish() == 95);
+  set.advance({}, {}, 95);
   CHECK(set.context() == 20);
-  CHECK(set.next_finished(sequences) != kNoSequence);
+  CHECK(set.next_finished() != kNoSequence);
 }
 
 }  // namespace
