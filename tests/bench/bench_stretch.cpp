@@ -63,7 +63,7 @@ void blocks_of_stretch(benchmark::State& state) {
   const std::int64_t steps = state.range(0);
   const std::int64_t free = 32 * steps / kBlockSize * state.range(1) / 100;
   for (auto _ : state) {
-    const BlockDemand demand(batch.decodes, kBlockSize, {});
+    const BlockDemand demand(batch.decodes, {});
     benchmark::DoNotOptimize(demand.steps_within(free, 1, steps));
   }
   state.SetItemsProcessed(state.iterations());

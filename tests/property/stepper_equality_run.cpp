@@ -90,20 +90,24 @@ class Watcher : public SimulationObserver {
 
   void on_arrival(const Request& request, std::int64_t waiting) override {
     run_.recorder.on_arrival(request, waiting);
+    run_.sketch.on_arrival(request, waiting);
     run_.arrivals.push_back(request.arrival);
     require(waiting == static_cast<std::int64_t>(state().waiting().size()), "an arrival is told who waits");
   }
   void on_rejected(const RejectedRequest& request) override {
     run_.recorder.on_rejected(request);
+    run_.sketch.on_rejected(request);
     run_.rejected.push_back(request);
   }
   void on_finished(const FinishedRequest& request) override {
     run_.recorder.on_finished(request);
+    run_.sketch.on_finished(request);
     run_.finished.push_back(request);
   }
   // The state is that of the end, and nobody who is done has left yet.
   void on_steps(const StepRecord& record) override {
     run_.recorder.on_steps(record);
+    run_.sketch.on_steps(record);
     require(record.held_blocks.count() <= record.held_during(record.stretch.steps() - 1),
             "blocks only get more within a stretch");
     require(record.held_during(record.stretch.steps() - 1) == state().blocks().held().count(),
@@ -267,156 +271,13 @@ void add_arrivals(SeenRun& run) {
   }
 }
 
-// --- comparing ---
-
-void append(std::string& text, const char* name, std::int64_t value) {
-  text += std::string(" ") + name + " " + std::to_string(value);
-}
-
-std::string text_of(const SeenStep& step) {
-  std::string text;
-  append(text, "start", step.start.since_start().count());
-  append(text, "end", step.end.since_start().count());
-  append(text, "compute", step.cost.compute.count());
-  append(text, "bandwidth", step.cost.bandwidth.count());
-  append(text, "latency", step.cost.latency.count());
-  append(text, "communication", step.cost.communication.count());
-  append(text, "host", step.cost.host.count());
-  append(text, "shape.decodes", step.shape_decodes);
-  append(text, "context", step.decode_context);
-  append(text, "rows", step.sampled_rows);
-  append(text, "prefill", step.prefill_tokens);
-  append(text, "decodes", step.decodes);
-  append(text, "emitted", step.emitted);
-  append(text, "running", step.running);
-  append(text, "preempted", step.preempted);
-  append(text, "held", step.held_blocks);
-  for (const std::int64_t value : step.chunks) {
-    append(text, "chunk", value);
-  }
-  for (const std::int64_t value : step.gaps) {
-    append(text, "gap", value);
-  }
-  return text;
-}
-
-std::string compare_steps(const SeenRun& got, const SeenRun& expected) {
-  for (std::size_t i = 0; i < std::min(got.steps.size(), expected.steps.size()); ++i) {
-    if (got.steps[i] != expected.steps[i]) {
-      return "step " + std::to_string(i) + "\n got" + text_of(got.steps[i]) + "\n not" +
-             text_of(expected.steps[i]);
-    }
-  }
-  return got.steps.size() == expected.steps.size() ? "" : "number of steps";
-}
-
-bool same(const FinishedRequest& a, const FinishedRequest& b) {
-  return a.id == b.id && a.session == b.session && a.arrival == b.arrival && a.admitted == b.admitted &&
-         a.first_token == b.first_token && a.finished == b.finished && a.prompt == b.prompt &&
-         a.output == b.output && a.preemptions == b.preemptions && a.max_new == b.max_new;
-}
-
-std::string compare_requests(const SeenRun& got, const SeenRun& expected) {
-  if (got.finished.size() != expected.finished.size() || got.rejected.size() != expected.rejected.size()) {
-    return "number of requests finished or rejected";
-  }
-  for (std::size_t i = 0; i < got.finished.size(); ++i) {
-    if (!same(got.finished[i], expected.finished[i])) {
-      return "finished request number " + std::to_string(i);
-    }
-  }
-  for (std::size_t i = 0; i < got.rejected.size(); ++i) {
-    const RejectedRequest& a = got.rejected[i];
-    const RejectedRequest& b = expected.rejected[i];
-    if (a.id != b.id || a.arrival != b.arrival || a.rejected != b.rejected || a.prompt != b.prompt) {
-      return "rejected request number " + std::to_string(i);
-    }
-  }
-  return got.arrivals == expected.arrivals ? "" : "arrivals";
-}
-
-bool same(const PhaseTotals& a, const PhaseTotals& b) {
-  const bool same_work =
-      a.work.has_value() == b.work.has_value() &&
-      (!a.work || (a.work->flops() == b.work->flops() && a.work->hbm_bytes() == b.work->hbm_bytes()));
-  return same_work && a.steps == b.steps && a.cost == b.cost && a.prefill_tokens == b.prefill_tokens &&
-         a.decode_tokens == b.decode_tokens;
-}
-
-bool same(const LevelTotals& a, const LevelTotals& b) {
-  return a.integral == b.integral && a.peak == b.peak;
-}
-
-bool same(const ArrivalTotals& a, const ArrivalTotals& b) {
-  return a.count == b.count && a.first == b.first && a.last == b.last && a.squared_gaps == b.squared_gaps &&
-         a.in_system.kept() == b.in_system.kept() && a.in_system.stride() == b.in_system.stride() &&
-         a.waiting_at_last == b.waiting_at_last;
-}
-
-bool same(const std::optional<DurationStatistics>& a, const std::optional<DurationStatistics>& b) {
-  if (!a || !b) {
-    return a.has_value() == b.has_value();
-  }
-  return a->count == b->count && a->mean_ms == b->mean_ms && a->std_ms == b->std_ms &&
-         a->min_ms == b->min_ms && a->max_ms == b->max_ms && a->median_ms == b->median_ms &&
-         a->p50_ms == b->p50_ms && a->p90_ms == b->p90_ms && a->p95_ms == b->p95_ms && a->p99_ms == b->p99_ms;
-}
-
-std::string compare_totals(const RunTotals& a, const RunTotals& b) {
-  const std::vector<std::pair<const char*, bool>> parts = {
-      {"prefill steps", same(a.phases[0], b.phases[0])},
-      {"decode steps", same(a.phases[1], b.phases[1])},
-      {"mixed steps", same(a.phases[2], b.phases[2])},
-      {"held blocks", same(a.held_blocks, b.held_blocks)},
-      {"decodes", same(a.decodes, b.decodes)},
-      {"running", same(a.running, b.running)},
-      {"arrivals", same(a.arrivals, b.arrivals)},
-      {"most waiting", a.max_waiting == b.max_waiting},
-      {"preemptions", a.preemptions == b.preemptions},
-      {"emitted", a.emitted == b.emitted},
-      {"in the system", a.in_system == b.in_system},
-      {"stays", a.stays == b.stays},
-      {"most in the system", a.max_in_system == b.max_in_system},
-      {"most emitted in a second", a.max_emitted_per_second == b.max_emitted_per_second},
-      {"last event", a.last_event == b.last_event},
-      {"waiting", a.waiting_integral() == b.waiting_integral()},
-  };
-  for (const auto& [name, is_same] : parts) {
-    if (!is_same) {
-      return std::string("totals: ") + name;
-    }
-  }
-  return "";
-}
-
-std::string compare_gaps(const DurationDistribution& a, const DurationDistribution& b) {
-  if (a.count() != b.count() || a.sum() != b.sum()) {
-    return "gaps: number or sum";
-  }
-  for (const PercentileRule rule : {PercentileRule::linear, PercentileRule::floor_of_rank}) {
-    if (!same(a.statistics(rule), b.statistics(rule))) {
-      return "gaps: statistics";
-    }
-  }
-  return "";
-}
-
-std::string compare_ends(const SeenRun& got, const SeenRun& expected) {
-  const Census& a = got.census;
-  const Census& b = expected.census;
-  const bool same_census = a.injected == b.injected && a.completed == b.completed && a.running == b.running &&
-                           a.waiting == b.waiting && a.rejected == b.rejected;
-  if (!same_census) {
-    return "census";
-  }
-  return steps_of(got.counts) == steps_of(expected.counts) ? "" : "counts of steps";
-}
-
 }  // namespace
 
 SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   SeenRun run;
   run.recorder = MetricsRecorder(1, deployment.work);
+  run.sketch = MetricsRecorder(1, deployment.work,
+                               {.percentiles = Percentiles::sketch, .keep_records = false, .limits = {}});
   Notes notes;
   Watcher watcher(deployment, notes, run);
   std::vector<Replica> replicas;
@@ -431,18 +292,6 @@ SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   add_arrivals(run);
   check_counts(deployment, run);
   return run;
-}
-
-std::string first_difference(const SeenRun& got, const SeenRun& expected) {
-  for (const std::string& difference :
-       {compare_steps(got, expected), compare_requests(got, expected),
-        compare_totals(got.recorder.totals(), expected.recorder.totals()),
-        compare_gaps(got.recorder.gaps(), expected.recorder.gaps()), compare_ends(got, expected)}) {
-    if (!difference.empty()) {
-      return difference;
-    }
-  }
-  return "";
 }
 
 }  // namespace inferometer::testing

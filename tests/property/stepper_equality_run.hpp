@@ -51,7 +51,7 @@ struct SeenRun {
   std::vector<SeenStep> steps;
   std::vector<FinishedRequest> finished;
   std::vector<RejectedRequest> rejected;
-  MetricsRecorder recorder;
+  MetricsRecorder recorder, sketch;  ///< the second with percentiles off a histogram
   Census census;
   StepCounts counts;
   std::vector<TimePoint> arrivals;
