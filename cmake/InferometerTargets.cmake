@@ -10,7 +10,9 @@ function(inferometer_compile_options target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow
     # Fused multiply-add rounds differently from machine to machine; results must not.
-    -ffp-contract=off)
+    -ffp-contract=off
+    # Position-independent code that nobody replaces at load time: functions may be inlined in their own file.
+    -fno-semantic-interposition)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Both depend on what the optimiser inlined, and are mistaken about vectors that grow (GCC 13, 14) and about
     # strings that are put together (GCC 12, optimised).
