@@ -7,6 +7,10 @@
 #include <bit>
 #include <cstddef>
 #include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace inferometer {
@@ -49,33 +53,64 @@ class ChunkedColumn {
   using value_type = T;
   using const_iterator = Iterator;
 
+  ChunkedColumn() = default;
+  ChunkedColumn(ChunkedColumn&& other) noexcept { swap(other); }
+  ChunkedColumn& operator=(ChunkedColumn&& other) noexcept {
+    ChunkedColumn taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+
   /// O(1); moves nothing.
   void push_back(const T& value) {
-    if (chunks_.empty() || chunks_.back().size() == kChunk) {
-      chunks_.emplace_back().reserve(kChunk);
+    if (next_ == end_) {
+      start_chunk();
     }
-    chunks_.back().push_back(value);
+    *next_++ = value;
   }
 
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
   [[nodiscard]] std::size_t size() const {
-    return chunks_.empty() ? 0 : (chunks_.size() - 1) * kChunk + chunks_.back().size();
+    return chunks_.size() * kChunk - static_cast<std::size_t>(end_ - next_);
   }
   /// Precondition: place < size().
   [[nodiscard]] const T& operator[](std::size_t place) const {
-    return chunks_[place / kChunk][place % kChunk];
+    return chunks_[place / kChunk].get()[place % kChunk];
   }
-  [[nodiscard]] const T& front() const { return chunks_.front().front(); }
-  [[nodiscard]] const T& back() const { return chunks_.back().back(); }
-  [[nodiscard]] T& back() { return chunks_.back().back(); }
+  [[nodiscard]] const T& front() const { return *chunks_.front(); }
+  [[nodiscard]] const T& back() const { return *(next_ - 1); }
+  [[nodiscard]] T& back() { return *(next_ - 1); }
   [[nodiscard]] Iterator begin() const { return Iterator(*this, 0); }
   [[nodiscard]] Iterator end() const { return Iterator(*this, size()); }
 
-  /// The elements in order, for loops that must be quick.
-  [[nodiscard]] const std::vector<std::vector<T>>& chunks() const { return chunks_; }
+  [[nodiscard]] std::size_t chunks() const { return chunks_.size(); }
+  /// The elements of a chunk, in order, for loops that must be quick. Precondition: place < chunks().
+  [[nodiscard]] std::span<const T> chunk(std::size_t place) const {
+    return {chunks_[place].get(), std::min(kChunk, size() - place * kChunk)};
+  }
 
  private:
-  std::vector<std::vector<T>> chunks_;
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+                "memory is taken and given back as it is");
+  struct Give {
+    void operator()(T* chunk) const { std::allocator<T>().deallocate(chunk, kChunk); }
+  };
+
+  // Not inlined, so that push_back is.
+  [[gnu::noinline]] void start_chunk() {
+    chunks_.emplace_back(std::allocator<T>().allocate(kChunk));
+    next_ = chunks_.back().get();
+    end_ = next_ + kChunk;
+  }
+  void swap(ChunkedColumn& other) noexcept {
+    chunks_.swap(other.chunks_);
+    std::swap(next_, other.next_);
+    std::swap(end_, other.end_);
+  }
+
+  std::vector<std::unique_ptr<T, Give>> chunks_;
+  T* next_ = nullptr;
+  T* end_ = nullptr;
 };
 
 }  // namespace inferometer

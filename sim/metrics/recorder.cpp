@@ -17,15 +17,11 @@ StepPhase phase_of(const StepRecord& step) {
 }  // namespace
 
 // Steps r, r + n, r + 2 n, ... of rounds of n steps: the m-th of them holds h + p m blocks for a + b n m.
-void LevelTotals::add_held(const StepRecord& steps) {
+void LevelTotals::add_held_rounds(const StepRecord& steps) {
   const Stretch& stretch = steps.stretch;
   const std::int64_t count = stretch.steps();
   peak = std::max(peak, steps.held_during(count - 1));
   const auto round = static_cast<std::int64_t>(steps.held_rounds.size());
-  if (round == 0) {
-    integral += Int128{steps.held_blocks.count()} * stretch.time().count();
-    return;
-  }
   const Int128 more_time = Int128{stretch.growth().total().count()} * round;
   for (std::int64_t step = 0; step < std::min(round, count); ++step) {
     const Int128 held = steps.held_rounds[static_cast<std::size_t>(step)];
@@ -89,22 +85,31 @@ void MetricsRecorder::on_rejected(const RejectedRequest& request) {
 
 void MetricsRecorder::on_steps(const StepRecord& steps) {
   const Stretch& stretch = steps.stretch;
-  const Duration time = stretch.time();
+  const std::int64_t count = stretch.steps();
+  const bool is_single = count == 1;  // every other record, and it needs no multiplications
+  const Duration time = is_single ? stretch.time_at(0) : stretch.time();
+  const TimePoint end = stretch.start() + time;
   PhaseTotals& phase = totals_.phases[static_cast<std::size_t>(phase_of(steps))];
-  phase.steps += stretch.steps();
-  phase.cost = phase.cost + stretch.cost();
-  phase.prefill_tokens += steps.prefill_tokens * stretch.steps();
-  phase.decode_tokens += steps.decodes * stretch.steps();
+  phase.steps += count;
+  phase.cost = phase.cost + (is_single ? stretch.first_cost() : stretch.cost());
+  phase.prefill_tokens += steps.prefill_tokens * count;
+  phase.decode_tokens += steps.decodes * count;
   if (phase.work) {
-    phase.work->add(steps.shape, stretch.steps(), steps.context_growth);
+    phase.work->add(steps.shape, count, steps.context_growth);
   }
-  totals_.held_blocks.add_held(steps);
+  totals_.held_blocks.add_held(steps, time);
   totals_.decodes.add(steps.decodes, time);
   totals_.running.add(steps.running, time);
   totals_.max_waiting = std::max({totals_.max_waiting, steps.kept_waiting, steps.waiting});
   totals_.preemptions += steps.preempted;
-  totals_.last_event = stretch.end();
-  count_emitted(steps);
+  totals_.emitted += steps.emitted * count;
+  totals_.last_event = end;
+  if (end < second_end_) {
+    second_emitted_ += steps.emitted * count;
+    totals_.max_emitted_per_second = std::max(totals_.max_emitted_per_second, second_emitted_);
+  } else {
+    count_emitted_by_second(steps);
+  }
   add_gaps(steps);
 }
 
@@ -148,14 +153,8 @@ const ChunkedColumn<RejectedRecord>& MetricsRecorder::rejected() const {
   return rejected_;
 }
 
-void MetricsRecorder::leave(TimePoint time) {
-  --totals_.in_system;
-  totals_.stays += time.since_start().count();
-}
-
-void MetricsRecorder::count_emitted(const StepRecord& steps) {
+void MetricsRecorder::count_emitted_by_second(const StepRecord& steps) {
   constexpr Duration kSecond = seconds(1);
-  totals_.emitted += steps.emitted * steps.stretch.steps();
   for (std::int64_t done = 0; done < steps.stretch.steps();) {
     const TimePoint end = steps.stretch.end_of(done);
     if (end >= second_end_) {

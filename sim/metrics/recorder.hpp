@@ -86,8 +86,11 @@ class MetricsRecorder final : public SimulationObserver {
   [[nodiscard]] const DurationDistribution& gaps() const { return gaps_; }
 
  private:
-  void leave(TimePoint time);
-  void count_emitted(const StepRecord& steps);
+  void leave(TimePoint time) {
+    --totals_.in_system;
+    totals_.stays += time.since_start().count();
+  }
+  void count_emitted_by_second(const StepRecord& steps);
   void add_gaps(const StepRecord& steps);
 
   std::int64_t replicas_;

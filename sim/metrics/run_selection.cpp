@@ -163,8 +163,8 @@ class Gatherer {
   }
 
   void add(const DurationDistribution::Singles& singles) {
-    for (const std::vector<std::int64_t>& chunk : singles.chunks()) {
-      for (const std::int64_t value : chunk) {
+    for (std::size_t chunk = 0; chunk < singles.chunks(); ++chunk) {
+      for (const std::int64_t value : singles.chunk(chunk)) {
         if (const std::uint16_t place = place_of_[DurationBucket::index_of(value)]) {
           wanted_[place - 1U].part.add({value, 0, 1, 1});
         }
@@ -173,8 +173,8 @@ class Gatherer {
   }
 
   void add(const DurationDistribution::Runs& runs) {
-    for (const std::vector<Run>& chunk : runs.chunks()) {
-      for (const Run& run : chunk) {
+    for (std::size_t chunk = 0; chunk < runs.chunks(); ++chunk) {
+      for (const Run& run : runs.chunk(chunk)) {
         visit_by_bucket(run, [&](std::size_t bucket, const Run& part) {
           if (const std::uint16_t place = place_of_[bucket]) {
             wanted_[place - 1U].part.add(ascending(part));

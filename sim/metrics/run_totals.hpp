@@ -38,8 +38,17 @@ struct LevelTotals {
     integral += Int128{value} * time.count();
     peak = value > peak ? value : peak;
   }
-  /// The blocks held in the steps of a record. O(steps of a round).
-  void add_held(const StepRecord& steps);
+  /// The blocks held in the steps of a record, which take `time`. O(steps of a round).
+  void add_held(const StepRecord& steps, Duration time) {
+    if (steps.held_rounds.empty()) {
+      add(steps.held_blocks.count(), time);
+    } else {
+      add_held_rounds(steps);
+    }
+  }
+
+ private:
+  void add_held_rounds(const StepRecord& steps);
 };
 
 struct ArrivalTotals {

@@ -1,6 +1,7 @@
 #include "sim/metrics/chunked_column.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -18,7 +19,7 @@ TEST_CASE("a column gives back what was added, over many chunks") {
     column.push_back(static_cast<std::int64_t>(3 * i));
   }
   REQUIRE(column.size() == kSize);
-  CHECK(column.chunks().size() == 3);
+  CHECK(column.chunks() == 3);
   std::int64_t expected = 0;
   bool is_same = true;
   for (const std::int64_t value : column) {
@@ -44,9 +45,22 @@ TEST_CASE("elements of a column stay where they are, and a chunk is taken whole"
     is_still_there = is_still_there && places[i] == &column[i];
   }
   CHECK(is_still_there);
-  for (const auto& chunk : column.chunks()) {
-    CHECK(chunk.capacity() == ChunkedColumn<std::int64_t>::kChunk);
-  }
+  CHECK(column.chunks() == 3);
+  CHECK(column.chunk(2).size() == ChunkedColumn<std::int64_t>::kChunk);
+  const ChunkedColumn<std::int64_t> moved = std::move(column);
+  CHECK(moved.size() == places.size());
+  CHECK(&moved.front() == places.front());
+}
+
+TEST_CASE("a column that was moved away is empty and can be filled again") {
+  ChunkedColumn<std::int64_t> column;
+  column.push_back(1);
+  const ChunkedColumn<std::int64_t> moved = std::move(column);
+  column = ChunkedColumn<std::int64_t>();
+  column.push_back(2);
+  CHECK(column.size() == 1);
+  CHECK(column.back() == 2);
+  CHECK(moved.back() == 1);
 }
 
 }  // namespace

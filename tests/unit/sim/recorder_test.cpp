@@ -159,8 +159,8 @@ TEST_CASE("exact percentiles take 8 bytes a request and metric, a sketch takes n
     std::size_t bytes = 0;
     for (const DurationDistribution* values :
          {&latencies.ttft, &latencies.tpot, &latencies.e2el, &latencies.queue_delay, &recorder.gaps()}) {
-      bytes += values->singles().chunks().size() * DurationDistribution::Singles::kChunkBytes;
-      bytes += values->runs().chunks().size() * DurationDistribution::Runs::kChunkBytes;
+      bytes += values->singles().chunks() * DurationDistribution::Singles::kChunkBytes;
+      bytes += values->runs().chunks() * DurationDistribution::Runs::kChunkBytes;
     }
     return bytes;
   };

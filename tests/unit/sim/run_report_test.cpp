@@ -1,0 +1,60 @@
+#include "sim/report/run_report.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+namespace inferometer {
+namespace {
+
+Report report_of(const std::string& metrics, bool keep_records) {
+  const Scenario scenario = load_scenario_text(
+      "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nslo: {ttft: 100 ms}\n"
+      "workload: {preset: azure-conversation, rate: 10 req/s, requests: 2000}\nmetrics: " +
+          metrics + "\n",
+      "a.yaml");
+  const Deployment deployment = make_deployment(scenario);
+  MetricsRecorder recorder = make_recorder(scenario, keep_records);
+  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  simulation.run();
+  return make_report(scenario, deployment, simulation, recorder, false);
+}
+
+bool notes_a_sketch(const Report& report) {
+  return std::any_of(report.notes.begin(), report.notes.end(),
+                     [](const std::string& note) { return note.find("sketch") != std::string::npos; });
+}
+
+TEST_CASE("a scenario chooses exact percentiles or a sketch, and the report says when it is a sketch") {
+  const Report exact = report_of("{percentiles: exact}", false);
+  const Report sketch = report_of("{percentiles: sketch}", false);
+  CHECK_FALSE(notes_a_sketch(report_of("{definitions: vllm}", false)));
+  CHECK_FALSE(notes_a_sketch(exact));
+  CHECK(notes_a_sketch(sketch));
+  for (const auto metric :
+       {&Summary::ttft, &Summary::tpot, &Summary::itl, &Summary::e2el, &Summary::queue_delay}) {
+    const DurationStatistics& a = *(exact.summary.*metric);
+    const DurationStatistics& b = *(sketch.summary.*metric);
+    CHECK(b.p50_ms == Approx(a.p50_ms).epsilon(DurationDistribution::kSketchError));
+    CHECK(b.p99_ms == Approx(a.p99_ms).epsilon(DurationDistribution::kSketchError));
+    CHECK(b.mean_ms == a.mean_ms);
+    CHECK(b.std_ms == a.std_ms);
+    CHECK(b.max_ms == a.max_ms);
+  }
+  CHECK(sketch.summary.request_goodput == exact.summary.request_goodput);
+  CHECK(sketch.summary.stability.load == exact.summary.stability.load);
+}
+
+TEST_CASE("records of requests change no result") {
+  const Report with = report_of("{percentiles: sketch}", true);
+  const Report without = report_of("{percentiles: sketch}", false);
+  CHECK(with.summary.ttft->p99_ms == without.summary.ttft->p99_ms);
+  CHECK(with.summary.goodput_share == without.summary.goodput_share);
+  CHECK(with.summary.stability.load == without.summary.stability.load);
+  CHECK(with.notes == without.notes);
+}
+
+}  // namespace
+}  // namespace inferometer
