@@ -118,7 +118,7 @@ void run(const RunArguments& arguments) {
   if (!arguments.out.empty()) {
     make_directory(arguments.out);
   }
-  MetricsRecorder recorder = make_recorder(scenario);
+  MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
   const bool is_checked = arguments.stepper == "check";
   StepperCheck check(recorder);
   SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorder;
