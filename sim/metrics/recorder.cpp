@@ -22,8 +22,14 @@ void LevelTotals::add_held_rounds(const StepRecord& steps) {
   const std::int64_t count = stretch.steps();
   peak = std::max(peak, steps.held_during(count - 1));
   const auto round = static_cast<std::int64_t>(steps.held_rounds.size());
+  if (count <= round) {
+    for (std::int64_t step = 0; step < count; ++step) {
+      integral += Int128{steps.held_rounds[static_cast<std::size_t>(step)]} * stretch.time_at(step).count();
+    }
+    return;
+  }
   const Int128 more_time = Int128{stretch.growth().total().count()} * round;
-  for (std::int64_t step = 0; step < std::min(round, count); ++step) {
+  for (std::int64_t step = 0; step < round; ++step) {
     const Int128 held = steps.held_rounds[static_cast<std::size_t>(step)];
     const Int128 time = stretch.time_at(step).count();
     const Int128 n = (count - step + round - 1) / round;

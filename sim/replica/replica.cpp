@@ -235,14 +235,21 @@ void Replica::end_steps() {
   const Stretch& stretch = running.stretch;
   const TimePoint end = stretch.end();
   departed_.clear();
-  StepRecord record{config_.index, stretch, running.shape};
-  record.context_growth = running.context_growth;
-  record.decodes = running.decodes;
-  record.running = state_.running_count();
-  record.kept_waiting = running.kept_waiting;
-  record.waiting = static_cast<std::int64_t>(state_.waiting().size());
-  record.preempted = static_cast<std::int64_t>(plan_.preempted.size());
-  record.held_blocks = state_.blocks().held();
+  StepRecord record{.replica = config_.index,
+                    .stretch = stretch,
+                    .shape = running.shape,
+                    .context_growth = running.context_growth,
+                    .decodes = running.decodes,
+                    .prefill_tokens = 0,
+                    .emitted = running.decodes,
+                    .running = state_.running_count(),
+                    .kept_waiting = running.kept_waiting,
+                    .waiting = static_cast<std::int64_t>(state_.waiting().size()),
+                    .preempted = static_cast<std::int64_t>(plan_.preempted.size()),
+                    .held_blocks = state_.blocks().held(),
+                    .held_rounds = {},
+                    .held_per_round = 0,
+                    .gaps = {}};
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     record.prefill_tokens += chunk.tokens;
   }
@@ -256,7 +263,6 @@ void Replica::end_steps() {
       state_.resume_decode(id);
     }
   }
-  record.emitted = running.decodes;
   if (!plan_.chunks.empty()) {
     end_chunks(record);
   }
