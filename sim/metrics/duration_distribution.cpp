@@ -57,12 +57,11 @@ void DurationDistribution::add_progression_to_runs(std::int64_t first, std::int6
   add_to_runs(value, count);
   for (std::int64_t left = length - 1; left > 0;) {
     value += difference;
-    add_to_runs(value, count);  // the last run grows in this direction now, or a new one begins
+    add_to_runs(value, count);  // the open run grows in this direction now, or a new one begins
     --left;
-    Run& run = runs_.back();
-    if (run.length > 1 && left > 0) {
-      const std::int64_t more = std::min(left, kLongest - run.length);
-      run.length = static_cast<std::uint16_t>(run.length + more);
+    if (open_.length > 1 && left > 0) {
+      const std::int64_t more = std::min(left, kLongest - open_.length);
+      open_.length = static_cast<std::uint16_t>(open_.length + more);
       value += difference * more;
       last_ = value;
       left -= more;
@@ -72,7 +71,7 @@ void DurationDistribution::add_progression_to_runs(std::int64_t first, std::int6
 
 std::vector<std::int64_t> DurationDistribution::at_ranks(std::span<const std::int64_t> ranks) const {
   if (is_exact_) {
-    return select_ranks(singles_, runs_, histogram_, ranks);
+    return select_ranks({singles_, repetitions_, runs_, open_}, histogram_, ranks);
   }
   std::vector<std::int64_t> values = middles_at_ranks(histogram_, ranks);
   for (std::int64_t& value : values) {

@@ -40,6 +40,24 @@ class DurationDistribution {
   };
   static_assert(sizeof(Run) == 16);
   using Runs = ChunkedColumn<Run>;
+  /// A run of one value below kLargest in half the space: most steps change the batch.
+  class Repeated {
+   public:
+    static constexpr std::int64_t kLargest = std::int64_t{1} << 47;  // 140 s
+
+    Repeated() = default;
+    /// Precondition: run.length == 1 and 0 <= run.first < kLargest.
+    explicit Repeated(const Run& run) : packed_(run.first << kCountBits | run.count) {}
+    [[nodiscard]] Run run() const {
+      return {packed_ >> kCountBits, 0, 1, static_cast<std::uint16_t>(packed_ & ((1 << kCountBits) - 1))};
+    }
+
+   private:
+    static constexpr int kCountBits = 16;
+    std::int64_t packed_ = 0;
+  };
+  static_assert(sizeof(Repeated) == 8);
+  using Repetitions = ChunkedColumn<Repeated>;
   using Singles = ChunkedColumn<std::int64_t>;
 
   /// `sketch` keeps no values.
@@ -55,8 +73,8 @@ class DurationDistribution {
     }
   }
 
-  /// So many equal values, 16 bytes unless they continue the progression of the last ones. Precondition:
-  /// value >= 0, count >= 1. O(count / 65,535).
+  /// So many equal values, 8 bytes (16 from 140 s on) unless they continue the progression of the last ones,
+  /// which has 16. Precondition: value >= 0, count >= 1. O(count / 65,535).
   void add(Duration value, std::int64_t count = 1) {
     moments_.add(value, count);
     histogram_.add(value, count);
@@ -74,6 +92,13 @@ class DurationDistribution {
 
   /// What is kept of the values: nothing by a sketch.
   [[nodiscard]] const Runs& runs() const { return runs_; }
+  [[nodiscard]] const Repetitions& repetitions() const { return repetitions_; }
+  /// The run that the next value may continue; of length 0 before the first.
+  [[nodiscard]] const Run& open_run() const { return open_; }
+  /// Runs of any length.
+  [[nodiscard]] std::size_t runs_kept() const {
+    return runs_.size() + repetitions_.size() + (open_.length > 0 ? 1 : 0);
+  }
   [[nodiscard]] const Singles& singles() const { return singles_; }
 
   /// Values in all, repetitions counted.
@@ -99,21 +124,27 @@ class DurationDistribution {
   void add_to_runs(std::int64_t value, std::int64_t count) {
     const std::int64_t difference = value - last_;
     last_ = value;
-    if (extends_last_run(difference, count)) {
-      Run& run = runs_.back();
-      run.difference = static_cast<std::int32_t>(difference);
-      ++run.length;
+    if (extends_open_run(difference, count)) {
+      open_.difference = static_cast<std::int32_t>(difference);
+      ++open_.length;
     } else {
-      runs_.push_back({value, 0, 1, static_cast<std::uint16_t>(count)});
+      close_run();
+      open_ = {value, 0, 1, static_cast<std::uint16_t>(count)};
     }
   }
-  [[nodiscard]] bool extends_last_run(std::int64_t difference, std::int64_t count) const {
-    if (runs_.empty() || runs_.back().count != count) {
+  [[nodiscard]] bool extends_open_run(std::int64_t difference, std::int64_t count) const {
+    if (open_.count != count) {
       return false;
     }
-    const Run& run = runs_.back();
-    return run.length == 1 ? std::clamp(difference, -kSteepest, kSteepest) == difference
-                           : run.difference == difference && run.length < kLongest;
+    return open_.length == 1 ? std::clamp(difference, -kSteepest, kSteepest) == difference
+                             : open_.difference == difference && open_.length < kLongest;
+  }
+  void close_run() {
+    if (open_.length == 1 && open_.first < Repeated::kLargest) {
+      repetitions_.push_back(Repeated(open_));
+    } else if (open_.length > 0) {
+      runs_.push_back(open_);
+    }
   }
   void add_progression_to_runs(std::int64_t first, std::int64_t difference, std::int64_t length,
                                std::int64_t count);
@@ -122,7 +153,9 @@ class DurationDistribution {
   DurationMoments moments_;
   DurationHistogram histogram_;
   Runs runs_;
+  Repetitions repetitions_;
   Singles singles_;
+  Run open_;
   std::int64_t last_ = 0;  // the value added to runs last
 };
 

@@ -16,28 +16,37 @@ StepPhase phase_of(const StepRecord& step) {
 
 }  // namespace
 
-// Steps r, r + n, r + 2 n, ... of rounds of n steps: the m-th of them holds h + p m blocks for a + b n m.
+// Step r of round m holds h_r + p m blocks for a + b (r + n m), of rounds of n steps that end with p more
+// each.
 void LevelTotals::add_held_rounds(const StepRecord& steps) {
   const Stretch& stretch = steps.stretch;
   const std::int64_t count = stretch.steps();
+  const auto n = static_cast<std::int64_t>(steps.held_rounds.size());
+  const std::int64_t whole_rounds = count / n;
+  const std::int64_t rest = count - whole_rounds * n;
+  for (std::int64_t r = 0; r < rest; ++r) {
+    const std::int64_t held =
+        steps.held_rounds[static_cast<std::size_t>(r)] + steps.held_per_round * whole_rounds;
+    integral += Int128{held} * stretch.time_at(whole_rounds * n + r).count();
+  }
   peak = std::max(peak, steps.held_during(count - 1));
-  const auto round = static_cast<std::int64_t>(steps.held_rounds.size());
-  if (count <= round) {
-    for (std::int64_t step = 0; step < count; ++step) {
-      integral += Int128{steps.held_rounds[static_cast<std::size_t>(step)]} * stretch.time_at(step).count();
-    }
+  if (whole_rounds == 0) {
     return;
   }
-  const Int128 more_time = Int128{stretch.growth().total().count()} * round;
-  for (std::int64_t step = 0; step < round; ++step) {
-    const Int128 held = steps.held_rounds[static_cast<std::size_t>(step)];
-    const Int128 time = stretch.time_at(step).count();
-    const Int128 n = (count - step + round - 1) / round;
-    const Int128 sum = n * (n - 1) / 2;
-    const Int128 sum_of_squares = sum * (2 * n - 1) / 3;
-    integral += n * held * time + sum * (held * more_time + steps.held_per_round * time) +
-                sum_of_squares * steps.held_per_round * more_time;
+  std::int64_t held = 0;           // sum of h_r
+  std::int64_t held_by_place = 0;  // sum of h_r r
+  for (std::int64_t r = 0; r < n; ++r) {
+    held += steps.held_rounds[static_cast<std::size_t>(r)];
+    held_by_place += steps.held_rounds[static_cast<std::size_t>(r)] * r;
   }
+  const Int128 a = stretch.time_at(0).count();
+  const Int128 b = stretch.growth().total().count();
+  const Int128 p = steps.held_per_round;
+  const Int128 m = whole_rounds;
+  const Int128 first_round = a * held + b * held_by_place;
+  const Int128 growth_by_round = b * n * held + p * (a * n + b * n * (n - 1) / 2);
+  integral +=
+      m * first_round + m * (m - 1) / 2 * growth_by_round + (m - 1) * m * (2 * m - 1) / 6 * (p * b * n * n);
 }
 
 bool meets(const RequestRecord& request, const RequestLimits& limits) {

@@ -172,16 +172,31 @@ class Gatherer {
     }
   }
 
+  void add(const DurationDistribution::Repetitions& repetitions) {
+    for (std::size_t chunk = 0; chunk < repetitions.chunks(); ++chunk) {
+      for (const DurationDistribution::Repeated& repeated : repetitions.chunk(chunk)) {
+        const Run run = repeated.run();
+        if (const std::uint16_t place = place_of_[DurationBucket::index_of(run.first)]) {
+          wanted_[place - 1U].part.add(run);
+        }
+      }
+    }
+  }
+
   void add(const DurationDistribution::Runs& runs) {
     for (std::size_t chunk = 0; chunk < runs.chunks(); ++chunk) {
       for (const Run& run : runs.chunk(chunk)) {
-        visit_by_bucket(run, [&](std::size_t bucket, const Run& part) {
-          if (const std::uint16_t place = place_of_[bucket]) {
-            wanted_[place - 1U].part.add(ascending(part));
-          }
-        });
+        add(run);
       }
     }
+  }
+
+  void add(const Run& run) {
+    visit_by_bucket(run, [&](std::size_t bucket, const Run& part) {
+      if (const std::uint16_t place = place_of_[bucket]) {
+        wanted_[place - 1U].part.add(ascending(part));
+      }
+    });
   }
 
  private:
@@ -193,14 +208,16 @@ class Gatherer {
 
 }  // namespace
 
-std::vector<std::int64_t> select_ranks(const DurationDistribution::Singles& singles,
-                                       const DurationDistribution::Runs& runs,
-                                       const DurationHistogram& histogram,
+std::vector<std::int64_t> select_ranks(const KeptValues& kept, const DurationHistogram& histogram,
                                        std::span<const std::int64_t> ranks) {
   std::vector<WantedBucket> wanted = wanted_buckets(histogram, ranks);
   Gatherer gatherer(wanted);
-  gatherer.add(singles);
-  gatherer.add(runs);
+  gatherer.add(kept.singles);
+  gatherer.add(kept.repetitions);
+  gatherer.add(kept.runs);
+  if (kept.open.length > 0) {
+    gatherer.add(kept.open);
+  }
   std::vector<std::int64_t> values(ranks.size());
   for (const WantedBucket& bucket : wanted) {
     const std::size_t count = bucket.end_rank - bucket.first_rank;

@@ -44,7 +44,7 @@ void record_steps(benchmark::State& state) {
       step.gaps = {&gap, 1};
       recorder.on_steps(step);
     }
-    state.counters["runs_kept"] = static_cast<double>(recorder.gaps().runs().size());
+    state.counters["runs_kept"] = static_cast<double>(recorder.gaps().runs_kept());
   }
   state.SetItemsProcessed(state.iterations() * kSteps);
 }
@@ -107,7 +107,7 @@ void statistics_of_values(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(distribution.statistics(PercentileRule::linear));
   }
-  state.counters["runs_kept"] = static_cast<double>(distribution.runs().size());
+  state.counters["runs_kept"] = static_cast<double>(distribution.runs_kept());
   state.SetItemsProcessed(state.iterations() * kSteps);
 }
 BENCHMARK(statistics_of_values)->Arg(1)->Arg(10)->Arg(1000)->Unit(benchmark::kMillisecond);

@@ -57,10 +57,10 @@ TEST_CASE("equal steps apart with equal counts become one run") {
   for (int i = 0; i < 1000; ++i) {
     distribution.add(Duration(500 + 7 * i), 32);
   }
-  REQUIRE(distribution.runs().size() == 1);
-  CHECK(distribution.runs().front().first == 500);
-  CHECK(distribution.runs().front().difference == 7);
-  CHECK(distribution.runs().front().length == 1000);
+  REQUIRE(distribution.runs_kept() == 1);
+  CHECK(distribution.open_run().first == 500);
+  CHECK(distribution.open_run().difference == 7);
+  CHECK(distribution.open_run().length == 1000);
   CHECK(distribution.count() == 32'000);
   // 32 * (1000 * 500 + 7 * 999 * 1000 / 2)
   CHECK(distribution.sum() == 127'888'000);
@@ -74,10 +74,28 @@ TEST_CASE("another count or another difference starts a run") {
   distribution.add(Duration(40), 3);
   distribution.add(Duration(45), 3);
   distribution.add(Duration(51), 3);
-  REQUIRE(distribution.runs().size() == 3);
+  REQUIRE(distribution.runs().size() == 2);
   CHECK(distribution.runs()[0].length == 3);
   CHECK(distribution.runs()[1].length == 2);
-  CHECK(distribution.runs()[2].length == 1);
+  CHECK(distribution.open_run().length == 1);
+  CHECK(distribution.open_run().first == 51);
+}
+
+TEST_CASE("a run of one value takes half the space, up to 2^47 picoseconds") {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 47;
+  DurationDistribution distribution;
+  distribution.add(Duration(kLargest - 1), 65'535);
+  distribution.add(Duration(kLargest), 1);
+  distribution.add(Duration(7), 3);
+  distribution.add(Duration(0), 2);
+  REQUIRE(distribution.repetitions().size() == 2);
+  CHECK(distribution.repetitions()[0].run().first == kLargest - 1);
+  CHECK(distribution.repetitions()[0].run().count == 65'535);
+  CHECK(distribution.repetitions()[1].run().first == 7);
+  REQUIRE(distribution.runs().size() == 1);
+  CHECK(distribution.runs().front().first == kLargest);
+  CHECK(distribution.at_ranks(std::vector<std::int64_t>{0, 1, 2, 4, 5, 65'539, 65'540}) ==
+        std::vector<std::int64_t>{0, 0, 7, 7, kLargest - 1, kLargest - 1, kLargest});
 }
 
 TEST_CASE("what does not fit a run goes into another one") {
@@ -88,11 +106,11 @@ TEST_CASE("what does not fit a run goes into another one") {
     for (const std::int64_t value : {std::int64_t{0}, kSteepest, 2 * kSteepest}) {
       distribution.add(Duration(value));
     }
-    CHECK(distribution.runs().size() == 1);
+    CHECK(distribution.runs_kept() == 1);
     distribution.add(Duration(kSteepest - 1));  // starts a run, since it goes down
     distribution.add(Duration(2 * kSteepest));  // upwards, one too far
     distribution.add(Duration(kSteepest - 1));  // downwards, one too far
-    CHECK(distribution.runs().size() == 4);
+    CHECK(distribution.runs_kept() == 4);
     CHECK(distribution.sum() == 7 * kSteepest - 2);
   }
   SECTION("too many values") {
@@ -100,7 +118,7 @@ TEST_CASE("what does not fit a run goes into another one") {
     for (std::int64_t i = 0; i <= kMost; ++i) {
       distribution.add(Duration(i));
     }
-    CHECK(distribution.runs().size() == 2);
+    CHECK(distribution.runs_kept() == 2);
     CHECK(distribution.count() == kMost + 1);
     CHECK(distribution.sum() == kMost * (kMost + 1) / 2);
   }
@@ -192,7 +210,7 @@ TEST_CASE("a spread is right when the squares of one run pass 2^127") {
   for (std::int64_t i = 0; i < kMany; ++i) {
     distribution.add(Duration(0), kMany);
   }
-  REQUIRE(distribution.runs().size() == 2);
+  REQUIRE(distribution.runs_kept() == 2);
   CHECK(distribution.statistics(PercentileRule::linear)->std_ms == Approx(1e9).epsilon(1e-12));
 }
 
@@ -242,7 +260,7 @@ TEST_CASE("moments of random values are those of the values") {
     distribution.add(Duration(value), count);
     values.insert(values.end(), static_cast<std::size_t>(count), static_cast<double>(value) / 1e9);
   }
-  CHECK(distribution.runs().size() < 500);
+  CHECK(distribution.runs_kept() < 500);
   const double n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   double squares = 0;

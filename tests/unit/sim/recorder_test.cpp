@@ -161,6 +161,7 @@ TEST_CASE("exact percentiles take 8 bytes a request and metric, a sketch takes n
          {&latencies.ttft, &latencies.tpot, &latencies.e2el, &latencies.queue_delay, &recorder.gaps()}) {
       bytes += values->singles().chunks() * DurationDistribution::Singles::kChunkBytes;
       bytes += values->runs().chunks() * DurationDistribution::Runs::kChunkBytes;
+      bytes += values->repetitions().chunks() * DurationDistribution::Repetitions::kChunkBytes;
     }
     return bytes;
   };
