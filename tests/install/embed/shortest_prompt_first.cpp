@@ -31,6 +31,12 @@ class ShortestPromptFirst : public BatchPolicy {
     }
   }
 
+  // Who could not be admitted now cannot be until somebody leaves, for free blocks only get fewer. A shorter
+  // prompt that arrives could, unless no sequence may join at all.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan&) const override {
+    return Stability::until_change(view.running_count() < max_num_seqs_);
+  }
+
  private:
   std::int64_t max_num_seqs_;
 };
