@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "base/int128.hpp"
 #include "base/units.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/roofline.hpp"
@@ -29,16 +30,14 @@ class PriceRate {
   }
 
   [[nodiscard]] std::int64_t times(std::int64_t units) const {
-    return static_cast<std::int64_t>((static_cast<Wide>(units) * scaled_ + kRoundUp) >> kShift);
+    return static_cast<std::int64_t>((static_cast<Int128>(units) * scaled_ + kRoundUp) >> kShift);
   }
   /// Rounded down: for what is taken off a price.
   [[nodiscard]] std::int64_t at_most_times(std::int64_t units) const {
-    return static_cast<std::int64_t>((static_cast<Wide>(units) * scaled_) >> kShift);
+    return static_cast<std::int64_t>((static_cast<Int128>(units) * scaled_) >> kShift);
   }
 
  private:
-  __extension__ using Wide = __int128;  // products of two 64-bit integers
-
   static constexpr int kShift = 20;
   static constexpr std::int64_t kRoundUp = (std::int64_t{1} << kShift) - 1;
   std::int64_t scaled_ = 0;

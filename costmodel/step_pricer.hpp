@@ -39,7 +39,7 @@ struct StepCost {
 };
 
 /// The cost of successive steps as a straight line: step j costs first + growth * j, part by part, exactly,
-/// for every j below `steps`.
+/// for every j below `steps`; growth.total() >= 0, so that steps never get shorter.
 struct StepLine {
   static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
@@ -55,10 +55,10 @@ constexpr std::int64_t steps_ahead(std::int64_t lead, std::int64_t gain) {
   return gain >= 0 ? StepLine::kForever : lead / -gain + 1;
 }
 
-/// Prices one engine step. Called once a step by the stepper: O(number of chunks), no allocation, no hashing
-/// (beyond the limits it was built for it may be slower, never different).
-/// Contract: pure (the same shape always costs the same), at least one picosecond, total() never falls when
-/// `decode_context` grows.
+/// Prices engine steps. Called once for each single step or stretch of steps: O(number of chunks), no
+/// allocation, no hashing (beyond the limits it was built for it may be slower, never different). Contract:
+/// pure (the same shape always costs the same), at least one picosecond, total() never falls when
+/// `decode_context` or the past of a chunk grows.
 class StepPricer {
  public:
   virtual ~StepPricer() = default;

@@ -5,12 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "base/int128.hpp"
 #include "costmodel/operators.hpp"
 
 namespace inferometer {
 namespace {
-
-__extension__ using Wide = __int128;
 
 std::int64_t whole_flops(std::span<const Operator> operators) {
   return static_cast<std::int64_t>(total_flops(operators).count());
@@ -58,17 +57,17 @@ void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t co
 }
 
 Flops WorkTotals::flops() const {
-  const Wide sum = Wide{token_flops_.once} * steps_ + Wide{token_flops_.per_unit} * tokens_ +
-                   Wide{row_flops_.once} * sampling_steps_ + Wide{row_flops_.per_unit} * rows_ +
-                   Wide{flops_per_pair_} * pairs_;
+  const Int128 sum = Int128{token_flops_.once} * steps_ + Int128{token_flops_.per_unit} * tokens_ +
+                     Int128{row_flops_.once} * sampling_steps_ + Int128{row_flops_.per_unit} * rows_ +
+                     Int128{flops_per_pair_} * pairs_;
   return Flops(static_cast<double>(sum));
 }
 
 Bytes WorkTotals::hbm_bytes() const {
-  const Wide sum = Wide{token_bytes_.once} * steps_ + Wide{token_bytes_.per_unit} * tokens_ +
-                   Wide{row_bytes_.once} * sampling_steps_ + Wide{row_bytes_.per_unit} * rows_ +
-                   Wide{bytes_per_key_} * keys_ + Wide{bytes_per_query_} * tokens_;
-  constexpr Wide kMost = std::numeric_limits<std::int64_t>::max();
+  const Int128 sum = Int128{token_bytes_.once} * steps_ + Int128{token_bytes_.per_unit} * tokens_ +
+                     Int128{row_bytes_.once} * sampling_steps_ + Int128{row_bytes_.per_unit} * rows_ +
+                     Int128{bytes_per_key_} * keys_ + Int128{bytes_per_query_} * tokens_;
+  constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max();
   return Bytes(static_cast<std::int64_t>(std::min(sum, kMost)));
 }
 

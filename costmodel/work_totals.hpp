@@ -24,7 +24,8 @@ class WorkTotals {
   /// the tokens of every chunk to its past. O(1) without chunks, else O(chunks * steps).
   void add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth);
 
-  /// Of one GPU, so far: the useful work, without padding. Equal to the sums over the steps' operators.
+  /// Of one GPU, so far: of the shapes as they were given, without the padding of CUDA graphs. Equal to the
+  /// sums over the steps' operators.
   /// Bytes stop at 2^63 - 1, a month of simulated time under full load.
   [[nodiscard]] Flops flops() const;
   [[nodiscard]] Bytes hbm_bytes() const;

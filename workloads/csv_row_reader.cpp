@@ -57,10 +57,7 @@ class CsvRowReader final : public RowReader {
   // The fast path, for fields as nearly all traces write them. False for any other, be it right or wrong: the
   // strict path then decides. Where it returns true, the strict path would fill the same row.
   bool read_plain(TraceRow& row) const {
-    row.max_new_tokens.reset();
-    row.session = -1;
-    row.service_class = 0;
-    row.block_hashes.clear();
+    clear_optional(row);
     return read_plain_time(row.time) && read_plain_integer(fields_[prompt_.index], row.prompt_tokens) &&
            row.prompt_tokens >= 1 && read_plain_integer(fields_[output_.index], row.output_tokens) &&
            row.output_tokens >= 1 && (is_empty(max_new) || read_plain_max_new(row)) &&
@@ -134,11 +131,15 @@ class CsvRowReader final : public RowReader {
            fail(column, token_count_message(column.name, text, is_output), error);
   }
 
-  bool read_optional(TraceRow& row, LineError& error) const {
+  static void clear_optional(TraceRow& row) {
     row.max_new_tokens.reset();
     row.session = -1;
     row.service_class = 0;
     row.block_hashes.clear();
+  }
+
+  bool read_optional(TraceRow& row, LineError& error) const {
+    clear_optional(row);
     if (max_new && !trimmed(fields_[max_new->index]).empty()) {
       std::int64_t tokens = 0;
       if (!read_tokens(*max_new, false, tokens, error)) {

@@ -7,7 +7,7 @@ namespace inferometer {
 namespace {
 
 constexpr std::size_t kPicosecondDigits = 12;
-constexpr std::uint64_t kPicosecondsPerSecond = 1'000'000'000'000;
+constexpr std::uint64_t kPicosecondsPerSecondWhole = 1'000'000'000'000;
 
 // How many digits the text begins with, at most 8.
 std::size_t leading_digits(std::string_view text) {
@@ -87,7 +87,7 @@ bool read_plain_seconds(std::string_view text, WidePicoseconds& time) {
   if (whole < text.size() && (text[whole] != '.' || !read_fraction(text.substr(whole + 1), picoseconds))) {
     return false;
   }
-  time = static_cast<WidePicoseconds>(seconds) * kPicosecondsPerSecond + picoseconds;
+  time = static_cast<WidePicoseconds>(seconds) * kPicosecondsPerSecondWhole + picoseconds;
   return true;
 }
 
@@ -110,7 +110,7 @@ bool read_plain_timestamp(std::string_view text, WidePicoseconds& time) {
     }
     rest.remove_prefix(digits);
   }
-  time = static_cast<WidePicoseconds>(days * 86'400 + seconds) * kPicosecondsPerSecond + picoseconds;
+  time = static_cast<WidePicoseconds>(days * 86'400 + seconds) * kPicosecondsPerSecondWhole + picoseconds;
   return rest.empty() || rest == "+00:00";
 }
 

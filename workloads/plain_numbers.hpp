@@ -31,7 +31,8 @@ inline bool read_plain_integer(std::string_view text, std::int64_t& value) {
 /// 1 to 8 digits; then nothing, or a point and at most 12 digits, the picoseconds.
 bool read_plain_seconds(std::string_view text, WidePicoseconds& time);
 
-/// "YYYY-MM-DD HH:MM:SS"; then nothing, or a point and 1 to 9 digits; then nothing or "+00:00".
+/// "YYYY-MM-DD HH:MM:SS", or with T for the blank; then nothing, or a point and 1 to 9 digits; then nothing
+/// or "+00:00".
 bool read_plain_timestamp(std::string_view text, WidePicoseconds& time);
 
 }  // namespace inferometer

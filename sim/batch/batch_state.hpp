@@ -1,8 +1,8 @@
 #pragma once
 
 // What is on a replica: the waiting queue, the running sequences in order, their KV blocks. Policies read it
-// through ReplicaView; only the replica changes it. Nothing here walks the running set: every call costs O(1)
-// or O(log batch), except where said.
+// through ReplicaView; only the replica changes it. Nothing here walks the running set: every call costs
+// O(1), except where said.
 
 #include <deque>
 #include <optional>
@@ -75,7 +75,7 @@ class BatchState {
   void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
     decodes_.advance(first_end, last_end, steps);
   }
-  /// The chunk has run. Returns true when it was the last of the prefill: a token is emitted at `now`, and
+  /// The chunk has run. When it was the last of the prefill (`emitted`), a token is emitted at `now`, and
   /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
   /// prefilling).
   struct ChunkEnd {

@@ -23,7 +23,8 @@ class BlockDemand {
   /// Blocks that as many successive steps take.
   [[nodiscard]] std::int64_t per_period() const { return per_period_; }
 
-  /// How many steps from `ahead` on can be served from so many free blocks, at most `most`. O(period).
+  /// How many steps from `ahead` on can be served from so many free blocks, at most `most`. Precondition:
+  /// none is below 0. O(1) where the blocks are plenty, else O(period * (1 + chunks)).
   [[nodiscard]] std::int64_t steps_within(std::int64_t free, std::int64_t ahead, std::int64_t most) const;
 
  private:

@@ -29,8 +29,6 @@ class DecodeSet {
 
   /// Sequences in the set.
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// Decode steps done since the start.
-  [[nodiscard]] std::int64_t step() const { return step_; }
   /// Sum over the set of the tokens its next step attends to: min(computed + 1, window).
   [[nodiscard]] std::int64_t context() const { return context_; }
   /// Tokens one sequence with so many cached tokens attends to in its next step.
@@ -69,7 +67,7 @@ class DecodeSet {
   [[nodiscard]] std::int64_t steps_to_next_finish() const { return finishes_.next(step_) - step_; }
   /// Steps that all add the same to the context: until the next window is full. O(1).
   [[nodiscard]] std::int64_t steps_of_same_growth() const {
-    return saturations_.empty() ? kForEver : saturations_.next(step_) - step_;
+    return saturations_.empty() ? kForever : saturations_.next(step_) - step_;
   }
 
   /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one. Each must
@@ -77,7 +75,7 @@ class DecodeSet {
   SequenceId next_finished() { return finishes_.take(step_); }
 
  private:
-  static constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
   struct Joiners {
     TimePoint emitted;

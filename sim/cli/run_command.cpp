@@ -129,11 +129,15 @@ void run(const RunArguments& arguments) {
     check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
   }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
-  if (is_checked && is_complete) {
+  if (!is_complete) {
+    simulation.cut_off();
+  } else if (is_checked) {
     check.finish();
   }
   Report report = make_report(scenario, deployment, simulation, recorder, !is_complete);
-  report.stepper = arguments.stepper;
+  if (is_checked) {
+    report.stepper = arguments.stepper;
+  }
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
@@ -169,12 +173,13 @@ void add_run_command(CLI::App& app) {
       ->add_option(
           "--stepper", arguments->stepper,
           "fast: many steps at once where they are alike; reference: one by one; check: both, side by "
-          "side, stopping at the first difference. All give the same results")
+          "side, stopping at the first difference (takes several times as long). All give the same results")
       ->type_name("fast|reference|check")
       ->capture_default_str();
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
-      "Ctrl-C ends a run early: what was done so far is reported, marked partial, and the exit code is 130.\n"
+      "Ctrl-C ends the replay early: what was done so far is reported, marked partial, and the exit code is "
+      "130.\n"
       "`inferometer describe` explains every key of a scenario.");
   command->callback([arguments] { run(*arguments); });
 }

@@ -17,8 +17,8 @@ enum class EventKind : std::uint32_t {
   schedule = 2,  ///< target: replica
 };
 
-/// Ordered by time, then kind, then target: one step end and one schedule pending per replica make that
-/// total. Two words, so that events travel in registers.
+/// Ordered by time, then kind, then target. Equal ones may be pending (a step end, and one that an arrival
+/// has made meaningless): either may come first. Two words, so that events travel in registers.
 struct Event {
   std::int64_t time_ps = 0;
   std::uint64_t order = 0;  ///< kind << 56 | target

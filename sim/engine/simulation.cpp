@@ -27,6 +27,12 @@ bool Simulation::run(std::int64_t max_events) {
   return !queue_.empty();
 }
 
+void Simulation::cut_off() {
+  for (Replica& replica : replicas_) {
+    replica.cut_off(now_);
+  }
+}
+
 void Simulation::dispatch(Event event) {
   switch (event.kind()) {
     case EventKind::step_end:

@@ -31,9 +31,13 @@ class Simulation {
   /// Handles up to so many events; true when there is more to do. A run in pieces equals a run in one.
   /// Throws what the workload throws (TraceError). O(log pending) an event besides the policy and the pricer.
   bool run(std::int64_t max_events = std::numeric_limits<std::int64_t>::max());
+  /// Ends a run that has more to do, for good: steps that have ended by now() take effect, what is under way
+  /// does not. To be called before results of an interrupted run are read.
+  void cut_off();
 
   [[nodiscard]] TimePoint now() const { return now_; }
   [[nodiscard]] Census census() const;
+  /// Those without effect included: ends of stretches that an arrival cut short.
   [[nodiscard]] std::int64_t events() const { return events_; }
   /// Of all replicas.
   [[nodiscard]] StepCounts step_counts() const;

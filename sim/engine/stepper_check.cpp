@@ -47,6 +47,11 @@ std::string states_of(const Simulation& simulation) {
 
 }  // namespace
 
+StepperCheck::Facts StepperCheck::facts_of(const Request& request, std::int64_t waiting) {
+  return {fmt::format("arrival of request {}", request.id),
+          {{"id", request.id}, {"arrival, ps", ps(request.arrival)}, {"waiting", waiting}}};
+}
+
 StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t number) {
   const StepCost cost = step.stretch.first_cost();
   Facts facts{fmt::format("step {} of replica {}", number, step.replica),
@@ -90,63 +95,98 @@ StepperCheck::Facts StepperCheck::facts_of(const FinishedRequest& request) {
            {"finished, ps", ps(request.finished)},
            {"prompt", request.prompt},
            {"output", request.output},
-           {"preemptions", request.preemptions}}};
+           {"preemptions", request.preemptions},
+           {"session", request.session},
+           {"allowed", request.max_new}}};
 }
 
 StepperCheck::Facts StepperCheck::facts_of(const RejectedRequest& request) {
   return {fmt::format("rejected request {}", request.id),
-          {{"id", request.id}, {"arrival, ps", ps(request.arrival)}, {"rejected, ps", ps(request.rejected)}}};
+          {{"id", request.id},
+           {"arrival, ps", ps(request.arrival)},
+           {"rejected, ps", ps(request.rejected)},
+           {"prompt", request.prompt}}};
+}
+
+StepperCheck::Steps& StepperCheck::ReferenceSide::steps_of(std::int32_t replica) {
+  const auto place = static_cast<std::size_t>(replica);
+  if (place >= steps.size()) {
+    steps.resize(place + 1);
+  }
+  return steps[place];
+}
+
+void StepperCheck::ReferenceSide::on_arrival(const Request& request, std::int64_t waiting) {
+  arrivals.push_back(facts_of(request, waiting));
 }
 
 void StepperCheck::ReferenceSide::on_rejected(const RejectedRequest& request) {
-  requests.push_back(facts_of(request));
+  departures.push_back(facts_of(request));
 }
 
 void StepperCheck::ReferenceSide::on_steps(const StepRecord& step) {
   INFEROMETER_CHECK(step.stretch.steps() == 1, "the reference stepper takes one step at a time");
-  steps.push_back(facts_of(step, step_count++));
+  Steps& own = steps_of(step.replica);
+  own.open.push_back(facts_of(step, own.count++));
 }
 
 void StepperCheck::ReferenceSide::on_finished(const FinishedRequest& request) {
-  requests.push_back(facts_of(request));
+  departures.push_back(facts_of(request));
 }
 
 void StepperCheck::on_arrival(const Request& request, std::int64_t waiting) {
+  require_next(
+      facts_of(request, waiting), [this]() -> auto& { return reference_side_.arrivals; });
   observer_.on_arrival(request, waiting);
 }
 
 void StepperCheck::on_rejected(const RejectedRequest& request) {
-  require_next(facts_of(request), reference_side_.requests);
+  require_next(
+      facts_of(request), [this]() -> auto& { return reference_side_.departures; });
   observer_.on_rejected(request);
 }
 
 void StepperCheck::on_steps(const StepRecord& steps) {
-  visit_steps(steps, [this](const StepRecord& step) {
-    require_next(facts_of(step, step_count_++), reference_side_.steps);
+  const auto replica = static_cast<std::size_t>(steps.replica);
+  if (replica >= step_counts_.size()) {
+    step_counts_.resize(replica + 1);
+  }
+  visit_steps(steps, [&](const StepRecord& step) {
+    require_next(
+        facts_of(step, step_counts_[replica]++), [&]() -> auto& {
+          return reference_side_.steps_of(steps.replica).open;
+        });
   });
   observer_.on_steps(steps);
 }
 
 void StepperCheck::on_finished(const FinishedRequest& request) {
-  require_next(facts_of(request), reference_side_.requests);
+  require_next(
+      facts_of(request), [this]() -> auto& { return reference_side_.departures; });
   observer_.on_finished(request);
 }
 
-void StepperCheck::require_next(const Facts& fast, std::deque<Facts>& reference) {
-  while (reference.empty() && reference_->run(1)) {
+template <class List>
+void StepperCheck::require_next(const Facts& fast, List reference) {
+  while (reference().empty() && reference_->run(1)) {
   }
-  if (reference.empty()) {
+  if (reference().empty()) {
     fail(fast, nullptr);
   }
-  if (reference.front().what != fast.what || reference.front().values != fast.values) {
-    fail(fast, &reference.front());
+  const Facts& next = reference().front();
+  if (next.what != fast.what || next.values != fast.values) {
+    fail(fast, &next);
   }
-  reference.pop_front();
+  reference().pop_front();
 }
 
 void StepperCheck::finish() {
   reference_->run();
-  for (const std::deque<Facts>* left : {&reference_side_.steps, &reference_side_.requests}) {
+  std::vector<const std::deque<Facts>*> open = {&reference_side_.arrivals, &reference_side_.departures};
+  for (const Steps& steps : reference_side_.steps) {
+    open.insert(open.begin(), &steps.open);
+  }
+  for (const std::deque<Facts>* left : open) {
     if (!left->empty()) {
       throw StepperMismatch(
           fmt::format("the fast stepper is done, the reference stepper goes on with {}\nfast:\n{}"

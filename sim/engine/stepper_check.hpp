@@ -21,8 +21,9 @@ struct StepperMismatch : std::logic_error {
 
 /// Observes a simulation and drives another one of the same scenario beside it, by the reference stepper, no
 /// further than needed to compare what the first has just done: each step in its times, costs, shape, tokens,
-/// blocks and gaps, and each request that finishes or is rejected in all its integers. Throws StepperMismatch
-/// from the observer's calls at the first difference. Memory is constant; time is that of both.
+/// blocks and gaps, each request as it arrives, finishes or is rejected in all its integers, with how many
+/// wait. Throws StepperMismatch from the observer's calls at the first difference. Memory is that of the
+/// steps of one stretch, time that of both.
 ///
 ///   StepperCheck check(recorder);
 ///   Simulation simulation(..., check);  // replicas of the fast stepper
@@ -56,27 +57,38 @@ class StepperCheck final : public SimulationObserver {
     std::string what;  ///< "step 17 of replica 0"
     std::vector<std::pair<std::string, std::int64_t>> values;
   };
+  /// The steps of one replica: how many there were, and those that the other side has not come to yet.
+  struct Steps {
+    std::int64_t count = 0;
+    std::deque<Facts> open;
+  };
   struct ReferenceSide final : SimulationObserver {
+    void on_arrival(const Request& request, std::int64_t waiting) override;
     void on_rejected(const RejectedRequest& request) override;
     void on_steps(const StepRecord& steps) override;
     void on_finished(const FinishedRequest& request) override;
 
-    std::deque<Facts> steps, requests;
-    std::int64_t step_count = 0;
+    Steps& steps_of(std::int32_t replica);
+
+    std::vector<Steps> steps;  // by replica
+    std::deque<Facts> arrivals, departures;
   };
 
+  static Facts facts_of(const Request& request, std::int64_t waiting);
   static Facts facts_of(const StepRecord& step, std::int64_t number);
   static Facts facts_of(const FinishedRequest& request);
   static Facts facts_of(const RejectedRequest& request);
 
-  void require_next(const Facts& fast, std::deque<Facts>& reference);
+  /// `reference` gives the list to look into: running the other side may move it.
+  template <class List>
+  void require_next(const Facts& fast, List reference);
   [[noreturn]] void fail(const Facts& fast, const Facts* reference) const;
 
   SimulationObserver& observer_;
   ReferenceSide reference_side_;
   std::optional<Simulation> reference_;
   const Simulation* checked_ = nullptr;
-  std::int64_t step_count_ = 0;
+  std::vector<std::int64_t> step_counts_;  // by replica
 };
 
 }  // namespace inferometer

@@ -4,8 +4,8 @@
 // read off a histogram in constant memory. Made for the gaps between tokens:
 // hundreds of millions of them, of which a decode step adds as many equal ones
 // as it has sequences, and consecutive steps differ by the same amount as long
-// as nothing joins or leaves. So it keeps arithmetic progressions: 16 bytes for
-// each change of the batch, whatever the number of tokens. Values that come one
+// as nothing joins or leaves. So it keeps arithmetic progressions: 8 or 16
+// bytes for each change of the batch, whatever the number of tokens. Values that come one
 // by one, such as latencies, take 8 bytes each. Who uses it: the recorder.
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 // Watches a simulation and keeps what every result is computed from: sums in integers and the distributions
 // of latencies and of gaps between tokens. A step costs a few additions, whatever its batch. What grows with
-// the run: 32 bytes a request and 16 for each change of the batch for exact percentiles, nothing for a
+// the run: 32 bytes a request and 8 or 16 for each change of the batch for exact percentiles, nothing for a
 // sketch; and a record of each request where that is asked for.
 
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "costmodel/step_pricer.hpp"
 #include "costmodel/work_totals.hpp"
+#include "sim/metrics/request_lengths.hpp"
 #include "sim/metrics/thinned_samples.hpp"
 #include "sim/replica/observer.hpp"
 
@@ -59,13 +60,6 @@ struct ArrivalTotals {
   std::int64_t waiting_at_last = 0;        ///< requests that waited as the last one came
 };
 
-/// Lengths of one request, for a capacity estimate.
-struct RequestLengths {
-  std::int32_t prompt = 0;
-  std::int32_t output = 0;
-  std::int32_t max_new = 0;  ///< what the client allowed; taken to be at least `output`
-};
-
 struct FinishTotals {
   /// Between half as many and as many lengths as these are kept once there are more requests.
   static constexpr std::size_t kMostLengths = 65'536;
@@ -88,11 +82,11 @@ struct RunTotals {
   LevelTotals held_blocks, decodes, running;
   std::int64_t max_waiting = 0;  ///< at a step's start or end
   std::int64_t preemptions = 0;
-  std::int64_t emitted = 0;
   std::int64_t in_system = 0;
   Int128 stays = 0;  ///< sum over departures of the time, less sum over arrivals of the time, in picoseconds
   std::int64_t max_in_system = 0;
-  std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on
+  std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on;
+                                            ///< right for one replica, whose steps come in order
   ArrivalTotals arrivals;
   FinishTotals finished;
   std::vector<RejectionCount> rejections;  ///< in order of first appearance

@@ -84,7 +84,8 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
     return {std::nullopt, &StepCounts::by_reference};
   }
   const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
-                             !plan_.decode_except.empty() || (!plan_.decode && state_.decodes().count() > 0);
+                             !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
+                             (!plan_.decode && state_.decodes().count() > 0);
   if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
     return {std::nullopt, &StepCounts::changing_batch};
   }
@@ -99,6 +100,7 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
   std::int64_t steps = Stability::kUntilChange;
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     const std::int64_t left = state_.tokens(chunk.id) - state_.computed(chunk.id);
+    INFEROMETER_CHECK(chunk.tokens >= 1, "a chunk has tokens");
     steps = std::min(steps, (left - 1) / chunk.tokens);
   }
   return steps;
@@ -176,6 +178,8 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
   const std::optional<StepLine> line =
       outlook.stability ? pricer_->line(shape, context_growth) : std::nullopt;
   if (line) {
+    INFEROMETER_CHECK(line->steps >= 1 && line->growth.total() >= Duration(),
+                      "a line has a step, and steps never get shorter");
     const Duration time = time_left(now, line->first.total());
     const std::int64_t steps = steps_within(*line, stretch_steps(*line, *outlook.stability), time);
     running_.emplace(now, *line, steps);
@@ -227,6 +231,15 @@ std::optional<TimePoint> Replica::interrupt(TimePoint now) {
   }
   stretch.shorten_to(steps);
   return stretch.end();
+}
+
+void Replica::cut_off(TimePoint now) {
+  constexpr Duration kInstant{1};
+  const std::int64_t ended = running_ ? running_->stretch.ended_before(now + kInstant) : 0;
+  if (ended > 0) {
+    running_->stretch.shorten_to(ended);
+    end_steps();
+  }
 }
 
 void Replica::end_steps() {

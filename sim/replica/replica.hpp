@@ -77,6 +77,9 @@ class Replica {
   /// Precondition: steps are running and end now.
   void end_steps();
 
+  /// The simulation stops for good: of a running stretch, the steps that have ended by `now` take effect.
+  void cut_off(TimePoint now);
+
   [[nodiscard]] bool is_running() const { return running_.has_value(); }
   /// When the running steps end; nothing when none run.
   [[nodiscard]] std::optional<TimePoint> running_until() const {

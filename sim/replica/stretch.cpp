@@ -21,9 +21,10 @@ std::int64_t Stretch::steps_to_last(Duration time) const {
   if (time.count() <= first_ps_) {
     return 1;
   }
+  constexpr double kMostSteps = 9e18;  // fits 64 bits
   const double guess = root(static_cast<double>(first_ps_), static_cast<double>(growth_ps_),
                             static_cast<double>(time.count()));
-  std::int64_t steps = std::clamp(static_cast<std::int64_t>(guess), std::int64_t{1}, steps_);
+  auto steps = std::min(steps_, static_cast<std::int64_t>(std::clamp(guess, 1.0, kMostSteps)));
   while (steps > 1 && time_of(steps - 1) >= time) {
     --steps;
   }

@@ -82,9 +82,7 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
 MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records) {
   RecorderOptions options;
   const Values& metrics = scenario.values.section("metrics");
-  if (metrics.has("percentiles")) {
-    options.percentiles = percentiles(metrics.text("percentiles"));
-  }
+  options.percentiles = percentiles(metrics.text("percentiles"));
   options.keep_records = keep_records;
   options.limits = scenario.slo.request;
   return MetricsRecorder(1, WorkTotals(scenario.model, scenario.tensor_parallel()), options);

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/units.hpp"
-#include "sim/metrics/run_totals.hpp"
+#include "sim/metrics/request_lengths.hpp"
 #include "sim/scenario/deployment.hpp"
 
 namespace inferometer {

@@ -35,10 +35,10 @@ Table metrics_table() {
   table
       .add_choice(
           "percentiles", {kPercentilesNames.begin(), kPercentilesNames.end()},
-          "What percentiles are read off: exact keeps every value (32 bytes a request, 16 a change of the "
-          "batch), sketch counts them in constant memory, and each percentile and median is within "
+          "What percentiles are read off: exact keeps every value (32 bytes a request, 8 or 16 a change of "
+          "the batch), sketch counts them in constant memory, and each percentile and median is within "
           "1/512 (0.2 %) of the exact one; requests.csv keeps its records with either")
-      .optional("exact");
+      .by_default("exact");
   return table;
 }
 
@@ -90,6 +90,20 @@ Scenario::Input gpu_file(const Values& hardware) {
                                     : (data_directory("hardware/gpus") / (path + ".yaml")).string()};
 }
 
+/// A run reads its trace again, for the hash in the results and for each further run of a study.
+Scenario::Input trace_file(const Scenario& scenario) {
+  const std::string& name = scenario.workload().text("trace");
+  std::string path = (std::filesystem::path(scenario.trace_directory()) / name).string();
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && std::filesystem::is_other(status)) {
+    throw ConfigError(scenario.workload().where("trace"),
+                      "workload.trace must be a file that can be read twice; " + name +
+                          " is a pipe or a device (inferometer workload convert makes a file of it)");
+  }
+  return {name, std::move(path)};
+}
+
 Scenario build(ConfigNode root, const std::string& file, const std::string& directory,
                const ScenarioOverrides& overrides) {
   const Table table = scenario_table(policy_registry());
@@ -115,9 +129,7 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   const std::string profile = profile_file(scenario.gpu.name);
   scenario.inputs.push_back({"profile " + std::filesystem::path(profile).stem().string(), profile});
   if (scenario.workload().has("trace")) {
-    scenario.inputs.push_back(
-        {scenario.workload().text("trace"),
-         (std::filesystem::path(scenario.trace_directory()) / scenario.workload().text("trace")).string()});
+    scenario.inputs.push_back(trace_file(scenario));
   }
   return scenario;
 }

@@ -12,7 +12,7 @@ struct Stability {
   static constexpr std::int64_t kUntilChange = std::numeric_limits<std::int64_t>::max();
 
   /// Steps, the planned one included, in which plan() would give the same plan again: the same sequences
-  /// decode, the same ones run chunks of the same size.
+  /// decode, the same ones run chunks of the same size, and the padding is the same.
   std::int64_t steps = 1;
   /// Whether a request that arrives might change the plan of the step after. False lets it queue unasked:
   /// where the head of the queue is blocked by what only a departure can free, or the batch is closed.

@@ -117,6 +117,15 @@ class Options(RunCase):
         self.assertEqual(steppers[1]["stretches"], 0)
         self.assertLess(steppers[0]["stretches"] + steppers[0]["single_steps"], steps / 3)
 
+    def test_a_trace_that_can_be_read_only_once_is_refused(self):
+        pipe = self.out.parent.parent / "pipe"
+        os.mkfifo(pipe)
+        for name in (str(pipe), "/dev/null"):
+            done = run("run", QUICKSTART, "--set", f"workload={{trace: {name}}}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--set workload={trace:", done.stderr)
+            self.assertIn(f"{name} is a pipe or a device", done.stderr)
+
     def test_a_stepper_that_is_not(self):
         done = run("run", QUICKSTART, "--stepper", "referance")
         self.assertEqual(done.returncode, 2)

@@ -2,6 +2,7 @@
 // causality, blocks, tokens, work conservation, determinism. 120 scenarios a policy.
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -244,6 +245,40 @@ TEST_CASE("a scenario gives the same steps again, and in pieces") {
       REQUIRE_FALSE(whole.empty());
       REQUIRE(run_in_pieces(scenario, kWhole) == whole);
       REQUIRE(run_in_pieces(scenario, kPiece) == whole);
+    }
+  }
+}
+
+/// The steps of a fast run that is cut off after so many events are those of the reference run that have
+/// ended by then, whatever was under way.
+void require_prefix(const RandomScenario& scenario, const std::vector<StepLog::Step>& all,
+                    std::int64_t events) {
+  EngineSetup setup = scenario.engine.setup;
+  setup.stepper = Stepper::fast;
+  StepLog log;
+  const auto simulation = make_simulation(setup, scenario.workload(), log, &log);
+  simulation->run(events);
+  simulation->cut_off();
+  std::vector<StepLog::Step> ended;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(ended),
+               [&](const StepLog::Step& step) { return step.end <= simulation->now(); });
+  CAPTURE(events, simulation->now().since_start().count(), log.steps().size(), ended.size());
+  const bool same = log.steps() == ended;
+  REQUIRE(same);
+  require_conservation(*simulation);
+}
+
+TEST_CASE("a run that is cut off has done the steps that had ended") {
+  for (const char* policy : {"static", "orca", "continuous", "chunked_prefill", "sarathi"}) {
+    for (std::uint64_t seed = 4000; seed < 4030; ++seed) {
+      const RandomScenario scenario = random_scenario(policy, seed);
+      CAPTURE(seed);
+      INFO(scenario.describe());
+      StepLog reference;
+      make_simulation(scenario.engine.setup, scenario.workload(), reference, &reference)->run();
+      for (const std::int64_t events : {1, 2, 3, 5, 8, 13, 21, 34, 55}) {
+        require_prefix(scenario, reference.steps(), events);
+      }
     }
   }
 }
