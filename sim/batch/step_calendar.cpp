@@ -38,9 +38,9 @@ void StepCalendar::grow(std::int64_t reach, std::int64_t now) {
       members.push_back(id);
     }
   }
-  resize(std::bit_ceil(static_cast<std::size_t>(reach) + 1));
+  resize(std::bit_ceil(static_cast<std::size_t>(std::min(reach + 1, kMostSteps))));
   for (const SequenceId id : members) {
-    put(id, at(id).step);
+    put(id, at(id).step, now);
   }
 }
 

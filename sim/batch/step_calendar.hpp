@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +12,9 @@ namespace inferometer {
 
 /// Who is due after which step, for steps that pass one after the other. A wheel with a list for every step
 /// to come and a bit for every list that has somebody: adding, removing and taking cost O(1), finding the
-/// next step with somebody due O(1 + (steps to it) / 4096). The wheel grows to the farthest step asked for:
-/// memory is 4 bytes a step of it, and 16 for each slot of a sequence.
+/// next step with somebody due O(1 + (steps to it) / 4096). The wheel grows to the farthest step asked for,
+/// up to a million; who is due later stands in its last list and is put further on when that step comes.
+/// Memory is 4 bytes a step of the wheel, and 24 for each slot of a sequence.
 class StepCalendar {
  public:
   StepCalendar() { resize(kFirstSteps); }
@@ -21,13 +23,13 @@ class StepCalendar {
 
   /// Precondition: step >= now, and all who are due before now have been taken; `id` is not in the calendar.
   void add(SequenceId id, std::int64_t step, std::int64_t now) {
-    if (step - now >= size()) {
+    if (step - now >= size() && size() < kMostSteps) {
       grow(step - now, now);
     }
     if (static_cast<std::size_t>(id) >= entries_.size()) {
       entries_.resize(static_cast<std::size_t>(id) + 1);
     }
-    put(id, step);
+    put(id, step, now);
     ++count_;
   }
 
@@ -40,16 +42,17 @@ class StepCalendar {
     if (entry.previous != kNoSequence) {
       at(entry.previous).next = entry.next;
     } else {
-      const std::size_t place = place_of(entry.step);
-      heads_[place] = entry.next;
+      heads_[entry.place] = entry.next;
       if (entry.next == kNoSequence) {
-        clear_bit(place);
+        clear_bit(entry.place);
       }
     }
     --count_;
   }
 
-  /// The first step, `now` or later, after which somebody is due. Precondition: not empty, nobody due before.
+  /// The first step, `now` or later, after which somebody is due, or an earlier one at which take() is to be
+  /// asked because all are due more than a million steps ahead. Precondition: not empty, nobody due before
+  /// `now`.
   [[nodiscard]] std::int64_t next(std::int64_t now) const {
     const std::size_t from = place_of(now);
     const std::size_t found = first_bit_from(from);
@@ -58,19 +61,25 @@ class StepCalendar {
 
   /// Takes out somebody who is due after `step`; kNoSequence when nobody is.
   SequenceId take(std::int64_t step) {
-    const SequenceId id = heads_[place_of(step)];
-    if (id != kNoSequence) {
+    for (SequenceId id = heads_[place_of(step)]; id != kNoSequence; id = heads_[place_of(step)]) {
       remove(id);
+      if (at(id).step == step) {
+        return id;
+      }
+      put(id, at(id).step, step);
+      ++count_;
     }
-    return id;
+    return kNoSequence;
   }
 
  private:
   static constexpr std::size_t kFirstSteps = 1024;
+  static constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;
   static constexpr std::size_t kWordBits = 64;
 
   struct Entry {
     std::int64_t step = 0;
+    std::size_t place = 0;  // of its list
     SequenceId previous = kNoSequence;
     SequenceId next = kNoSequence;
   };
@@ -81,10 +90,10 @@ class StepCalendar {
   }
   Entry& at(SequenceId id) { return entries_[static_cast<std::size_t>(id)]; }
 
-  void put(SequenceId id, std::int64_t step) {
-    const std::size_t place = place_of(step);
+  void put(SequenceId id, std::int64_t step, std::int64_t now) {
+    const std::size_t place = place_of(std::min(step, now + size() - 1));
     const SequenceId second = heads_[place];
-    at(id) = {step, kNoSequence, second};
+    at(id) = {step, place, kNoSequence, second};
     if (second != kNoSequence) {
       at(second).previous = id;
     }

@@ -62,55 +62,54 @@ FinishLog simulate_plainly(const std::vector<TestRequest>& requests) {
   return log;
 }
 
-/// Lengths of the Azure conversations, Poisson arrivals at 80 % of what the replica can serve.
-const std::vector<TestRequest>& chat80() {
-  static const std::vector<TestRequest> requests = [] {
-    const Preset preset = load_preset("azure-conversation");
-    LengthSampler lengths(preset.prompt, preset.output, preset.length_correlation, kSeed);
-    std::vector<TestRequest> list;
-    for (std::int64_t i = 0; i < kRequests; ++i) {
-      const auto [prompt, output] = lengths.next();
-      list.push_back({TimePoint(), prompt.count(), output.count()});
-    }
-    const double all_at_once_s = to_seconds(simulate(Stepper::fast, list).last.since_start());
-    const auto arrivals = make_poisson_arrivals(PerSecond(0.8 * kRequests / all_at_once_s), kSeed);
-    for (TestRequest& request : list) {
-      request.arrival = arrivals->next();
-    }
-    return list;
-  }();
-  return requests;
+using Requests = std::vector<TestRequest>;
+
+/// Lengths of the Azure conversations, Poisson arrivals at such a share of what the replica can serve.
+Requests chat(double load) {
+  const Preset preset = load_preset("azure-conversation");
+  LengthSampler lengths(preset.prompt, preset.output, preset.length_correlation, kSeed);
+  Requests list;
+  for (std::int64_t i = 0; i < kRequests; ++i) {
+    const auto [prompt, output] = lengths.next();
+    list.push_back({TimePoint(), prompt.count(), output.count()});
+  }
+  const double all_at_once_s = to_seconds(simulate(Stepper::fast, list).last.since_start());
+  const auto arrivals = make_poisson_arrivals(PerSecond(load * kRequests / all_at_once_s), kSeed);
+  for (TestRequest& request : list) {
+    request.arrival = arrivals->next();
+  }
+  return list;
 }
 
 /// Counts requests; refuses to compare simulators that do not agree.
-void finish(benchmark::State& state, const FinishLog& log) {
-  static const FinishLog expected = simulate(Stepper::reference, chat80());
+template <class Simulate>
+void measure(benchmark::State& state, Simulate simulate_one) {
+  constexpr double kPercent = 100;
+  const Requests requests = chat(static_cast<double>(state.range(0)) / kPercent);
+  FinishLog log;
+  for (auto _ : state) {
+    log = simulate_one(requests);
+  }
+  const FinishLog expected = simulate(Stepper::reference, requests);
   if (log.requests != expected.requests || log.sum != expected.sum) {
     state.SkipWithError("the simulators disagree");
   }
   state.SetItemsProcessed(state.iterations() * kRequests);
 }
 
-void chat80_plain(benchmark::State& state) {
-  FinishLog log;
-  const std::vector<TestRequest>& requests = chat80();
-  for (auto _ : state) {
-    log = simulate_plainly(requests);
-  }
-  finish(state, log);
+void chat_plain(benchmark::State& state) {
+  measure(state, simulate_plainly);
 }
-BENCHMARK(chat80_plain)->Unit(benchmark::kMillisecond);
+BENCHMARK(chat_plain)->Arg(50)->Arg(80)->Unit(benchmark::kMillisecond);
 
-void chat80_by_stepper(benchmark::State& state, Stepper stepper) {
-  FinishLog log;
-  const std::vector<TestRequest>& requests = chat80();
-  for (auto _ : state) {
-    log = simulate(stepper, requests);
-  }
-  finish(state, log);
+void chat_by_stepper(benchmark::State& state, Stepper stepper) {
+  measure(state, [stepper](const Requests& requests) { return simulate(stepper, requests); });
 }
-BENCHMARK_CAPTURE(chat80_by_stepper, reference, Stepper::reference)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(chat80_by_stepper, fast, Stepper::fast)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(chat_by_stepper, reference, Stepper::reference)
+    ->Arg(50)
+    ->Arg(80)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(chat_by_stepper, fast, Stepper::fast)->Arg(50)->Arg(80)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace inferometer::testing

@@ -48,6 +48,30 @@ TEST_CASE("steps far ahead and the turn of the wheel") {
   CHECK(calendar.next(1'000'000) == 1'000'001);
 }
 
+TEST_CASE("who is due more than a million steps ahead is found again") {
+  constexpr std::int64_t kFar = 1'000'000'000'000;
+  StepCalendar calendar;
+  calendar.add(4, kFar, 5);
+  calendar.add(6, kFar + 1, 5);
+  calendar.add(9, 3'000'000, 5);
+  std::int64_t now = 5;
+  int looks = 0;
+  for (; calendar.next(now) < 3'000'000; ++looks) {
+    now = calendar.next(now);
+    CHECK(calendar.take(now) == kNoSequence);
+  }
+  CHECK(looks == 2);  // a look each time the wheel of 2^20 steps has turned
+  CHECK(calendar.next(now) == 3'000'000);
+  CHECK(calendar.take(3'000'000) == 9);
+  calendar.remove(6);
+  for (now = 3'000'000; calendar.next(now) < kFar;) {
+    now = calendar.next(now);
+    REQUIRE(calendar.take(now) == kNoSequence);
+  }
+  CHECK(calendar.take(kFar) == 4);
+  CHECK(calendar.empty());
+}
+
 /// The same questions to a calendar and to a plain map, with gaps from 1 step to so many.
 void compare(std::int64_t farthest, std::uint64_t seed) {
   RandomStream random(seed, "tests/step_calendar");
