@@ -22,16 +22,16 @@ struct StepRecord {
   std::int32_t replica = 0;
   const Stretch& stretch;  ///< how many steps, when, and what they cost
   const StepShape& shape;  ///< what was priced in the first step, padding included
-  std::int64_t context_growth =
-      0;                     ///< what each step adds to shape.decode_context; chunks find all before them
-  std::int64_t decodes = 0;  ///< sequences that decoded one token in each step
+  /// What each step adds to shape.decode_context. Chunks find those before them in their past.
+  std::int64_t context_growth = 0;
+  std::int64_t decodes = 0;         ///< sequences that decoded one token in each step
   std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run in each step
-  std::int64_t emitted = 0;       ///< tokens emitted at the end of each step: decodes plus finished prefills
-  std::int64_t running = 0;       ///< sequences running during the steps
-  std::int64_t kept_waiting = 0;  ///< sequences that had waited for some time when the first step started
-  std::int64_t waiting =
-      0;  ///< sequences waiting at the end of the last, those that arrived meanwhile included
-  std::int64_t preempted = 0;  ///< sequences preempted at the start of the first
+  std::int64_t emitted = 0;         ///< tokens at the end of each step: decodes plus finished prefills
+  std::int64_t running = 0;         ///< sequences running during the steps
+  std::int64_t kept_waiting = 0;    ///< sequences that had waited for some time when the first step started
+  /// Sequences waiting at the end of the last step, those that arrived meanwhile included.
+  std::int64_t waiting = 0;
+  std::int64_t preempted = 0;  ///< sequences preempted at the start of the first step
   BlockCount held_blocks{};    ///< during the first step
   /// Blocks held during each of the first steps, as far as they go; those after repeat them with
   /// `held_per_round` more in each round. Empty: one step, or no change.
