@@ -71,20 +71,21 @@ bool CsvFields::split_quoted(std::string_view line, std::size_t& begin, LineErro
 }
 
 std::optional<std::size_t> CsvFields::find(std::string_view name) const {
-  for (std::size_t i = 0; i < count_; ++i) {
+  return find_from(0, name);
+}
+
+std::optional<std::size_t> CsvFields::find_second(std::string_view name) const {
+  const std::optional<std::size_t> first = find(name);
+  return first ? find_from(*first + 1, name) : std::nullopt;
+}
+
+std::optional<std::size_t> CsvFields::find_from(std::size_t first, std::string_view name) const {
+  for (std::size_t i = first; i < count_; ++i) {
     if (equal_ignoring_case(trimmed(fields_[i]), name)) {
       return i;
     }
   }
   return std::nullopt;
-}
-
-std::size_t CsvFields::count(std::string_view name) const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < count_; ++i) {
-    count += equal_ignoring_case(trimmed(fields_[i]), name) ? 1U : 0U;
-  }
-  return count;
 }
 
 bool CsvFields::split_plain(std::string_view line) {

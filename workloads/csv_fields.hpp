@@ -39,10 +39,11 @@ class CsvFields {
 
   /// Index of the field with that text, ignoring case and blanks around it.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
-  /// How many fields are called so.
-  [[nodiscard]] std::size_t count(std::string_view name) const;
+  /// Index of the second such field.
+  [[nodiscard]] std::optional<std::size_t> find_second(std::string_view name) const;
 
  private:
+  [[nodiscard]] std::optional<std::size_t> find_from(std::size_t first, std::string_view name) const;
   bool split_quoted(std::string_view line, std::size_t& begin, LineError& error);
   void add(std::string_view field);
   void make_room_for(std::size_t more);

@@ -35,22 +35,25 @@ class CsvRowReader final : public RowReader {
   std::optional<Column> session;
   std::optional<Column> service_class;
 
-  std::string named_twice;  ///< a column we read that the header has twice: no line can be read
+  std::optional<LineError> named_twice;  ///< about a column we read that the header has twice
 
   bool read(std::string_view line, TraceRow& row, LineError& error) override {
-    if (!named_twice.empty()) {
-      error = {0, fmt::format("expected the column {} once in the header, found it twice", named_twice)};
-      return false;
-    }
     if (!fields_.split_plain(line) && !fields_.split(line, error)) {
       return false;
     }
     if (fields_.size() != column_count_) {
-      error = {0,
+      const bool is_short = fields_.size() < column_count_;
+      error = {is_short ? static_cast<int>(line.size()) + 1 : fields_.column_of(column_count_),
                fmt::format("expected {} fields as in the header, found {}", column_count_, fields_.size())};
       return false;
     }
     return read_plain(row) || read_strictly(row, error);
+  }
+
+  [[nodiscard]] int time_column() const override { return time_ ? fields_.column_of(time_->index) : 0; }
+
+  [[nodiscard]] const LineError* header_error() const override {
+    return named_twice ? &*named_twice : nullptr;
   }
 
  private:
@@ -114,8 +117,8 @@ class CsvRowReader final : public RowReader {
     if (clock_ == CsvLayout::Clock::seconds) {
       return read_seconds(text, 0, row.time) ||
              fail(*time_,
-                  fmt::format("expected {} to be a time in seconds, 0 or more, found {}", time_->name,
-                              quoted_excerpt(text)),
+                  fmt::format("expected {} to be a time in seconds {}, found {}", time_->name,
+                              seconds_range(0), quoted_excerpt(text)),
                   error);
     }
     return read_timestamp(text, row.time) ||
@@ -216,8 +219,9 @@ std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& 
                                                std::move(*prompt), std::move(*output));
   for (const std::string_view name :
        {layout.time, layout.prompt, layout.output, layout.max_new, layout.session, layout.service_class}) {
-    if (!name.empty() && names.count(name) > 1) {
-      reader->named_twice = name;
+    if (const std::optional<std::size_t> second = names.find_second(name); second && !name.empty()) {
+      reader->named_twice = {names.column_of(*second),
+                             fmt::format("expected the column {} once in the header, found it twice", name)};
     }
   }
   reader->max_new = find_column(names, layout.max_new);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the CSV formats share: columns found by the names in the header, in any order, further columns
+// The lines of the CSV formats: columns found by the names in the header, in any order, further columns
 // ignored.
 
 #include <string>
@@ -23,7 +23,8 @@ struct CsvLayout {
   std::string_view service_class{};  ///< may be missing in the header
 };
 
-/// A reader when `header` has the layout's time, prompt and output columns, else nullptr.
+/// A reader when `header` has the layout's time, prompt and output columns, else nullptr. One of the layout's
+/// columns twice is the reader's header_error().
 std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& layout);
 
 /// What the second line of a sample has under that header; empty when the column or the line is missing.

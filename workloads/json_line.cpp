@@ -110,8 +110,12 @@ bool JsonLine::read_members(std::string_view line, LineError& error) {
   return true;
 }
 
+int JsonLine::column_of(std::size_t key) const {
+  return has(key) ? static_cast<int>(values_[key].data() - line_) + 1 : 0;
+}
+
 bool JsonLine::fail(std::size_t key, std::string message, LineError& error) const {
-  error = {has(key) ? static_cast<int>(values_[key].data() - line_) + 1 : 0, std::move(message)};
+  error = {column_of(key), std::move(message)};
   return false;
 }
 
@@ -122,8 +126,8 @@ bool JsonLine::require(std::size_t key, LineError& error) const {
 bool JsonLine::read_time(std::size_t key, int power, WidePicoseconds& time, LineError& error) const {
   return require(key, error) && (read_seconds(value(key), power, time) ||
                                  fail(key,
-                                      fmt::format("expected \"{}\" to be a number, 0 or more, found {}",
-                                                  keys_[key], quoted_excerpt(value(key))),
+                                      fmt::format("expected \"{}\" to be a number {}, found {}", keys_[key],
+                                                  seconds_range(power), quoted_excerpt(value(key))),
                                       error));
 }
 

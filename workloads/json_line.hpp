@@ -27,6 +27,9 @@ class JsonLine {
   /// The value as written: a number, a string with its quotes, an array. Empty without the member.
   [[nodiscard]] std::string_view value(std::size_t key) const { return values_[key]; }
 
+  /// Where the value begins in the line, from 1; 0 without the member. Until the next line is read.
+  [[nodiscard]] int column_of(std::size_t key) const;
+
   // Each reads one member that must be there. False, with `error` set, when it is missing or wrong.
 
   /// A number >= 0, times 10^power seconds.

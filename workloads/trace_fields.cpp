@@ -13,6 +13,7 @@ constexpr int kPicosecondDigits = 12;
 constexpr int kMostDigits = 30;  // ten times so much still fits 128 bits
 constexpr std::int64_t kMostExponent = 10'000;
 constexpr std::int64_t kPicosecondsPerSecondWhole = 1'000'000'000'000;
+constexpr int kLargestTimePower = 12;  // of ten, in seconds
 const WidePicoseconds kLargestTime =
     static_cast<WidePicoseconds>(kPicosecondsPerSecondWhole) * 1'000'000'000'000;
 
@@ -160,6 +161,10 @@ bool read_seconds(std::string_view text, int power, WidePicoseconds& time) {
     exponent += written;
   }
   return scale(mantissa, exponent, time);
+}
+
+std::string seconds_range(int power) {
+  return fmt::format("from 0 to 1e{} (exponents within +-{})", kLargestTimePower - power, kMostExponent);
 }
 
 bool read_timestamp(std::string_view text, WidePicoseconds& time) {

@@ -24,6 +24,10 @@ bool read_integer(std::string_view text, std::int64_t& value);
 /// 10^12 seconds.
 bool read_seconds(std::string_view text, int power, WidePicoseconds& time);
 
+/// What read_seconds() takes, for messages: "from 0 to 1e12 (exponents within +-10000)"; the power is the
+/// same.
+std::string seconds_range(int power);
+
 /// A date and time of day, "2023-11-16 18:15:46.6805900": 'T' or a blank between, 0 to 9 digits of a
 /// fraction, then nothing, "Z" or an offset "+00:00" (which is subtracted). Since 1970, exact. False when it
 /// is not one.

@@ -44,6 +44,13 @@ class RowReader {
   /// Fills every member of `row` and returns true, or sets `error` and returns false. Behind the end of
   /// `line`, LineSource::kPaddingBytes may be read. Allocates nothing per line once its buffers have grown.
   virtual bool read(std::string_view line, TraceRow& row, LineError& error) = 0;
+
+  /// Where the time stands in the line that read() returned true for, from 1; 0 without times. Until the
+  /// next line is read.
+  [[nodiscard]] virtual int time_column() const = 0;
+
+  /// What is wrong with a header under which no line can be read; nullptr when all is well.
+  [[nodiscard]] virtual const LineError* header_error() const { return nullptr; }
 };
 
 /// The first two lines that are not blank; `second` is empty when there is only one.
@@ -60,6 +67,9 @@ struct TraceFormat {
   std::int64_t hash_block_tokens = 0;
   /// A reader when the sample is of this format, else nullptr. The first that suits is taken.
   std::function<std::unique_ptr<RowReader>(const TraceSample& sample)> open;
+  /// For a first line that no format opens: what is wrong with it when it is nearly a header of this one.
+  /// May be empty.
+  std::function<std::optional<LineError>(const std::string& first_line)> near_miss;
 };
 
 /// All formats, in the order in which they are tried.

@@ -20,7 +20,9 @@ constexpr int kPicosecondDigits = 12;
 constexpr double kLongestSeconds = 9.2e6;
 constexpr WidePicoseconds kLongest = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kTooLong =
-    "the trace spans more than 106 days: choose a time window or a larger rate_scale";
+    "the trace spans more than 106 days (9,223,372 s): choose a time window or a larger rate_scale";
+constexpr const char* kDrawnTooLong =  // kLongestSeconds
+    "the trace spans more than 106 days (9,200,000 s): choose a time window or a larger rate_scale";
 
 void check_options(const std::string& name, const TraceFormat& format, const TraceOptions& options) {
   const auto refuse = [&name](const std::string& message) { throw TraceError(Position{name}, message); };
@@ -139,7 +141,7 @@ class TraceReader final : public TraceWorkload {
     }
     if (row_.time < last_) {
       bad_lines_.report(
-          rows_.where(),
+          rows_.where_time(),
           fmt::format("expected a time not before the line above, found one {} s earlier; put the trace in "
                       "order with inferometer workload convert --sort",
                       decimal_text(static_cast<std::int64_t>(std::min(last_ - row_.time, kLongest)),
@@ -161,7 +163,7 @@ class TraceReader final : public TraceWorkload {
   Duration drawn_time() {
     const double gap_seconds = arrivals_.exponential() / options_.rate->count();
     if (gap_seconds + to_seconds(drawn_) >= kLongestSeconds) {
-      throw TraceError(rows_.where(), kTooLong);
+      throw TraceError(rows_.where(), kDrawnTooLong);
     }
     drawn_ += duration_from_seconds(gap_seconds);
     return drawn_;

@@ -45,9 +45,10 @@ class TraceWorkload : public Workload {
   [[nodiscard]] virtual std::int64_t hash_block_tokens() const = 0;
 };
 
-/// Opens a trace. Throws TraceError: no such file, a directory, unknown format (says what the first line
-/// looks like and which formats are known), options that do not suit the trace; and later, from
-/// next_arrival(), a broken line ("file:line:column: expected ..., found ...") or a trace of over 106 days.
+/// Opens a trace. Throws TraceError: no such file, a directory, unknown format (says which column the header
+/// lacks when it is nearly a known one, else what the first line looks like and which formats are known), a
+/// column twice in the header, options that do not suit the trace; and later, from next_arrival(), a broken
+/// line ("file:line:column: expected ..., found ...") or a trace of over 106 days.
 std::unique_ptr<TraceWorkload> open_trace(const std::string& path, const TraceOptions& options);
 
 /// The same for bytes from elsewhere; `name` stands for the file in messages.

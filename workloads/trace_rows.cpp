@@ -9,13 +9,21 @@
 namespace inferometer {
 namespace {
 
-std::string unknown_format_message(const std::string& first_line) {
+LineError unknown_format(const std::string& first_line) {
+  for (const TraceFormat& format : trace_formats().entries()) {
+    if (!format.near_miss) {
+      continue;
+    }
+    if (const std::optional<LineError> error = format.near_miss(first_line)) {
+      return *error;
+    }
+  }
   std::string message = fmt::format("expected a request trace, found a file that begins with {}; known are",
                                     quoted_excerpt(first_line));
   for (const TraceFormat& format : trace_formats().entries()) {
     message += fmt::format("\n  {}: {}", format.name, format.looks_like);
   }
-  return message;
+  return {0, std::move(message)};
 }
 
 }  // namespace
@@ -43,6 +51,17 @@ TraceRows::TraceRows(LineSource lines) : lines_(std::move(lines)) {
   if (lines_.next(line)) {
     sample.second = line;
   }
+  find_format(sample, first_place);
+  lines_.rewind_to_mark();
+  if (format_->has_header) {
+    lines_.next(line);
+  }
+}
+
+void TraceRows::find_format(const TraceSample& sample, const Position& first_line) {
+  const auto refuse = [&first_line](const LineError& error) {
+    throw TraceError(Position{first_line.file, first_line.line, error.column}, error.message);
+  };
   for (const TraceFormat& format : trace_formats().entries()) {
     reader_ = format.open(sample);
     if (reader_ != nullptr) {
@@ -51,11 +70,10 @@ TraceRows::TraceRows(LineSource lines) : lines_(std::move(lines)) {
     }
   }
   if (format_ == nullptr) {
-    throw TraceError(first_place, unknown_format_message(sample.first));
+    refuse(unknown_format(sample.first));
   }
-  lines_.rewind_to_mark();
-  if (format_->has_header) {
-    lines_.next(line);
+  if (const LineError* error = reader_->header_error()) {
+    refuse(*error);
   }
 }
 

@@ -33,7 +33,8 @@ class BadLines {
 /// The rows of a trace of any known format, in file order.
 class TraceRows {
  public:
-  /// Finds the format. Throws TraceError when there is nothing to read or no format suits.
+  /// Finds the format. Throws TraceError when there is nothing to read, no format suits or the header is
+  /// broken.
   explicit TraceRows(LineSource lines);
 
   /// The next row that can be read; bad lines go to `bad_lines`. False at the end.
@@ -41,9 +42,13 @@ class TraceRows {
 
   /// Where the row that next() returned stands.
   [[nodiscard]] Position where() const { return lines_.place(); }
+  /// The same with the column of its time. Only until the next call of next().
+  [[nodiscard]] Position where_time() const { return lines_.place(reader_->time_column()); }
   [[nodiscard]] const TraceFormat& format() const { return *format_; }
 
  private:
+  void find_format(const TraceSample& sample, const Position& first_line);
+
   LineSource lines_;
   const TraceFormat* format_ = nullptr;
   std::unique_ptr<RowReader> reader_;

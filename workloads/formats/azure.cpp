@@ -1,8 +1,8 @@
 // The Azure LLM inference traces of 2023 and 2024 (github.com/Azure/AzurePublicDataset): code and
 // conversation services, times with up to 9 digits of a second, 2024 with "+00:00".
 
+#include "workloads/csv_format.hpp"
 #include "workloads/csv_row_reader.hpp"
-#include "workloads/trace_format.hpp"
 
 namespace inferometer {
 namespace {
@@ -19,9 +19,7 @@ bool has_dates(const TraceSample& sample) {
 }  // namespace
 
 TraceFormat azure_format() {
-  TraceFormat format;
-  format.name = "azure";
-  format.looks_like = "TIMESTAMP,ContextTokens,GeneratedTokens";
+  TraceFormat format = csv_format("azure", "TIMESTAMP,ContextTokens,GeneratedTokens", kLayout);
   format.open = [](const TraceSample& sample) {
     return has_dates(sample) ? open_csv(sample.first, kLayout) : nullptr;
   };

@@ -2,8 +2,12 @@
 // from; under the column names of several tools. A time column may be there when it holds words (as "XXX")
 // instead of times.
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
+#include "base/suggest.hpp"
 #include "workloads/csv_fields.hpp"
 #include "workloads/csv_row_reader.hpp"
 
@@ -16,9 +20,11 @@ constexpr std::array<std::string_view, 8> kPromptNames{"prompt_tokens", "input_t
 constexpr std::array<std::string_view, 8> kOutputNames{
     "output_tokens", "completion_tokens", "output_len",      "completion_len",
     "output_length", "generated_tokens",  "GeneratedTokens", "num_decode_tokens"};
+
 /// Whether a column of that name says when a request came: a file with such times, in a unit or under a name
-/// that no format has, must not be taken for one without.
+/// that no format has, or mistyped, must not be taken for one without.
 bool names_arrival(std::string_view column) {
+  static const std::vector<std::string> time_names{"arrival_s", "arrived_at", "timestamp"};
   std::string name;
   for (const char c : column) {
     name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -27,18 +33,19 @@ bool names_arrival(std::string_view column) {
   const bool time = name == "time" || name.starts_with("time_s") || name.starts_with("time_m") ||
                     name.ends_with("start_time") || name.ends_with("request_time");
   const bool date = name.find("date") == 0 || name.find("timestamp") != std::string::npos;
-  return clock || time || date || name.find("arriv") != std::string::npos;
+  return clock || time || date || name.find("arriv") != std::string::npos ||
+         !nearest_word(name, time_names).empty();
 }
 
 bool has_times(const TraceSample& sample) {
   CsvFields header;
+  CsvFields fields;
   LineError ignored;
-  if (!header.split(sample.first, ignored)) {
+  if (!header.split(sample.first, ignored) || !fields.split(sample.second, ignored)) {
     return false;
   }
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    if (names_arrival(header[i]) &&
-        second_line_field(sample, header[i]).find_first_of("0123456789") != std::string::npos) {
+  for (std::size_t i = 0; i < std::min(header.size(), fields.size()); ++i) {
+    if (fields[i].find_first_of("0123456789") != std::string::npos && names_arrival(trimmed(header[i]))) {
       return true;
     }
   }

@@ -52,6 +52,8 @@ class MooncakeReader : public RowReader {
            members_.read_hashes(hash_ids, row.block_hashes, error);
   }
 
+  [[nodiscard]] int time_column() const override { return members_.column_of(timestamp); }
+
  private:
   JsonLine members_{{"timestamp", "input_length", "output_length", "hash_ids", "session_id", "delay"}};
 };

@@ -40,6 +40,8 @@ class QwenBailianReader : public RowReader {
     return true;
   }
 
+  [[nodiscard]] int time_column() const override { return members_.column_of(timestamp); }
+
  private:
   // The first chat of the conversation. A parent that the trace does not show is taken for it.
   std::int64_t conversation_of(std::int64_t chat, std::int64_t parent) {

@@ -67,7 +67,17 @@ TEST_CASE("fields of an earlier, longer line are gone", "[csv_fields]") {
   REQUIRE(fields.split_plain(std::string_view(second).substr(0, 3)));
   CHECK(fields.size() == 2);
   CHECK(fields[1] == "f");
-  CHECK(fields.count("c") == 0);
+  CHECK_FALSE(fields.find("c").has_value());
   const std::string quoted = "\"e,f\",g" + padding;
   CHECK_FALSE(fields.split_plain(std::string_view(quoted).substr(0, 7)));
+}
+
+TEST_CASE("a name is found again in the fields behind it", "[csv_fields]") {
+  CsvFields fields;
+  LineError error;
+  REQUIRE(fields.split("a,b, A ,\"a\",c", error));
+  CHECK(fields.find("a") == 0);
+  CHECK(fields.find_second("a") == 2);
+  CHECK_FALSE(fields.find_second("b").has_value());
+  CHECK_FALSE(fields.find_second("d").has_value());
 }

@@ -40,8 +40,8 @@ TEST_CASE("a broken CSV line names its place, what was expected and what was fou
         "t:3:23: expected GeneratedTokens to be a whole number from 1 to 2147483648, found \"0\" (a request "
         "that failed "
         "or emitted nothing; skipping bad lines leaves it out)");
-  CHECK(azure_error("2023-11-16 18:15:47,5") == "t:3: expected 3 fields as in the header, found 2");
-  CHECK(azure_error("2023-11-16 18:15:47,5,6,") == "t:3: expected 3 fields as in the header, found 4");
+  CHECK(azure_error("2023-11-16 18:15:47,5") == "t:3:22: expected 3 fields as in the header, found 2");
+  CHECK(azure_error("2023-11-16 18:15:47,5,6,") == "t:3:25: expected 3 fields as in the header, found 4");
   CHECK(azure_error("16.11.2023 18:15:47,5,6") ==
         "t:3:1: expected TIMESTAMP to be a time such as 2023-11-16 18:15:46.6805900, found \"16.11.2023 "
         "18:15:47\"");
@@ -55,9 +55,23 @@ TEST_CASE("a broken CSV line names its place, what was expected and what was fou
 
 TEST_CASE("times in seconds are checked", "[trace]") {
   CHECK(error_of("arrived_at,num_prefill_tokens,num_decode_tokens\n-1,2,3") ==
-        "t:2:1: expected arrived_at to be a time in seconds, 0 or more, found \"-1\"");
+        "t:2:1: expected arrived_at to be a time in seconds from 0 to 1e12 (exponents within +-10000), found "
+        "\"-1\"");
   CHECK(error_of("Timestamp,Model,Request tokens,Response tokens\n1s,a,2,3") ==
-        "t:2:1: expected Timestamp to be a time in seconds, 0 or more, found \"1s\"");
+        "t:2:1: expected Timestamp to be a time in seconds from 0 to 1e12 (exponents within +-10000), found "
+        "\"1s\"");
+  const auto own_error = [](const std::string& time) {
+    return error_of("prompt_tokens,arrival_s,output_tokens\n1," + time + ",1");
+  };
+  for (const std::string time : {"1000000000001", "1e13", "1e10001", "1e-10001", "1e99999"}) {
+    CHECK(own_error(time) ==
+          "t:2:3: expected arrival_s to be a time in seconds from 0 to 1e12 (exponents within +-10000), "
+          "found \"" +
+              time + "\"");
+  }
+  for (const char* time : {"1000000000000", "1e12", "1e-10000"}) {
+    CHECK(own_error(time).empty());
+  }
 }
 
 TEST_CASE("a failed request of BurstGPT is an error", "[trace]") {
@@ -91,7 +105,8 @@ TEST_CASE("a broken JSON line names its place, what was expected and what was fo
         "request that failed "
         "or emitted nothing; skipping bad lines leaves it out)");
   CHECK(with(R"("timestamp": -1, "input_length": 1, "output_length": 1)") ==
-        "t:2:15: expected \"timestamp\" to be a number, 0 or more, found \"-1\"");
+        "t:2:15: expected \"timestamp\" to be a number from 0 to 1e15 (exponents within +-10000), found "
+        "\"-1\"");
   CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": [1, -2])") ==
         "t:2:69: expected \"hash_ids\" to be an array of whole numbers, 0 or more, found \"[1, -2]\"");
   CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": 5)") ==
@@ -127,18 +142,33 @@ TEST_CASE("Qwen-Bailian chats are checked", "[trace]") {
         "t:1:89: expected \"parent_chat_id\" to be -1 or more");
   CHECK(with("\"chat_id\": 1.5, \"parent_chat_id\": -2") ==
         "t:1:68: expected \"chat_id\" to be a whole number, found \"1.5\"");
+  CHECK(error_of(R"({"timestamp": 1e13, "input_length": 1, "chat_id": 1})") ==
+        "t:1:15: expected \"timestamp\" to be a number from 0 to 1e12 (exponents within +-10000), found "
+        "\"1e13\"");
 }
 
 TEST_CASE("a time that goes back is an error that says what helps", "[trace]") {
   CHECK(error_of(kOwn + "5,1,1,,,\n5,1,1,,,\n4.75,1,1,,,\n") ==
-        "t:4: expected a time not before the line above, found one 0.25 s earlier; put the trace in order "
+        "t:4:1: expected a time not before the line above, found one 0.25 s earlier; put the trace in order "
         "with inferometer "
         "workload convert --sort");
+  const std::string wanted =
+      "expected a time not before the line above, found one 2 s earlier; put the trace in order with "
+      "inferometer workload convert --sort";
+  CHECK(error_of(
+            "ContextTokens,TIMESTAMP,GeneratedTokens\n1,2023-11-16 18:15:47,1\n11,2023-11-16 18:15:45,1\n") ==
+        "t:3:4: " + wanted);
+  CHECK(error_of("{\"timestamp\": 2500, \"input_length\": 1, \"output_length\": 1}\n"
+                 "{\"input_length\": 1, \"output_length\": 1, \"timestamp\": 500}\n") == "t:2:54: " + wanted);
+  CHECK(error_of("{\"timestamp\": 2, \"input_length\": 1, \"output_length\": 1, \"chat_id\": 1, "
+                 "\"parent_chat_id\": -1}\n"
+                 "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, \"chat_id\": 2, "
+                 "\"parent_chat_id\": -1}\n") == "t:2:15: " + wanted);
 }
 
 TEST_CASE("a trace over 106 days is an error", "[trace]") {
   const std::string message =
-      "t:3: the trace spans more than 106 days: choose a time window or a larger rate_scale";
+      "t:3: the trace spans more than 106 days (9,223,372 s): choose a time window or a larger rate_scale";
   CHECK(error_of(kAzure + "2023-01-01 00:00:00,1,1\n2023-06-01 00:00:00,1,1") == message);
   TraceOptions options;
   options.rate_scale = 0.5;
@@ -146,7 +176,7 @@ TEST_CASE("a trace over 106 days is an error", "[trace]") {
   TraceOptions slow;
   slow.rate = PerSecond(1e-300);
   CHECK(error_of("prompt_tokens,output_tokens\n1,1", slow) ==
-        "t:2: the trace spans more than 106 days: choose a time window or a larger rate_scale");
+        "t:2: the trace spans more than 106 days (9,200,000 s): choose a time window or a larger rate_scale");
 }
 
 TEST_CASE("an unknown format shows the first line and the known ones", "[trace]") {
@@ -160,6 +190,56 @@ TEST_CASE("an unknown format shows the first line and the known ones", "[trace]"
   CHECK(error_of(std::string(5, '\0'))
             .starts_with("t:1: expected a request trace, found a file that begins with "
                          "\"\\x00\\x00\\x00\\x00\\x00\"; known are\n"));
+}
+
+TEST_CASE("a header that lacks one column of a format says which", "[trace]") {
+  CHECK(error_of("arrival,prompt_tokens,output_tokens\n0,1,1") ==
+        "t:1:1: expected the column arrival_s (trace format inferometer), found \"arrival\"; did you mean "
+        "\"arrival_s\"?");
+  CHECK(
+      error_of("\narrival_s, Promt_Tokens ,output_tokens\n0,1,1") ==
+      "t:2:11: expected the column prompt_tokens (trace format inferometer), found \"Promt_Tokens\"; did you "
+      "mean \"prompt_tokens\"?");
+  CHECK(error_of("Timestamp,Model,Request tokens,Respons tokens,Total tokens,Log Type\n0,a,1,1,2,b") ==
+        "t:1:32: expected the column Response tokens (trace format burstgpt), found \"Respons tokens\"; did "
+        "you "
+        "mean \"Response tokens\"?");
+  CHECK(error_of("arrived_at,num_prefill_tokens,num_decode_token\n0,1,1") ==
+        "t:1:31: expected the column num_decode_tokens (trace format vidur), found \"num_decode_token\"; did "
+        "you "
+        "mean \"num_decode_tokens\"?");
+  CHECK(error_of("TIMESTAMP,ContextTokens,out\n2023-11-16 18:15:46,1,1") ==
+        "t:1: expected the column GeneratedTokens (trace format azure), found none like it in "
+        "\"TIMESTAMP,ContextTokens,out\"");
+}
+
+TEST_CASE("a column that the format has does not stand in for the missing one", "[trace]") {
+  CHECK(error_of("arrival_s,prompt_tokens,max_new_tokens\n0,1,1") ==
+        "t:1: expected the column output_tokens (trace format inferometer), found none like it in "
+        "\"arrival_s,prompt_tokens,max_new_tokens\"");
+}
+
+TEST_CASE("a mistyped time column is not taken for none", "[trace]") {
+  TraceOptions options;
+  options.rate = PerSecond(1);
+  CHECK(error_of("prompt_tokens,output_tokens,arival_s\n1,1,0", options) ==
+        "t:1:29: expected the column arrival_s (trace format inferometer), found \"arival_s\"; did you mean "
+        "\"arrival_s\"?");
+  CHECK(error_of("TIMESTMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46,1,1", options) ==
+        "t:1:1: expected the column TIMESTAMP (trace format azure), found \"TIMESTMP\"; did you mean "
+        "\"TIMESTAMP\"?");
+}
+
+TEST_CASE("a header that names a column twice is an error of its own line", "[trace]") {
+  const std::string message = "t:1:29: expected the column output_tokens once in the header, found it twice";
+  const std::string text = "arrival_s,\"output_tokens\",n,OUTPUT_TOKENS,prompt_tokens\n0,1,1,1,1\n";
+  CHECK(error_of(text) == message);
+  TraceOptions options;
+  options.skip_bad_lines = true;
+  CHECK(error_of(text, options) == message);
+  options.rate = PerSecond(1);
+  CHECK(error_of("prompt_tokens,input_len,output_tokens,prompt_tokens\n1,1,1,1", options) ==
+        "t:1:39: expected the column prompt_tokens once in the header, found it twice");
 }
 
 TEST_CASE("bad lines can be skipped: counted, the first ten shown", "[trace]") {
@@ -177,8 +257,8 @@ TEST_CASE("bad lines can be skipped: counted, the first ten shown", "[trace]") {
   CHECK(requests[1].arrival == TimePoint(seconds(1)));
   CHECK(trace->skipped_lines() == 12);
   REQUIRE(trace->skipped_messages().size() == 10);
-  CHECK(trace->skipped_messages()[0].starts_with("t:3: expected a time not before the line above"));
-  CHECK(trace->skipped_messages()[9] == "t:12: expected 6 fields as in the header, found 1");
+  CHECK(trace->skipped_messages()[0].starts_with("t:3:1: expected a time not before the line above"));
+  CHECK(trace->skipped_messages()[9] == "t:12:5: expected 6 fields as in the header, found 1");
 }
 
 TEST_CASE("options that do not suit the trace are refused", "[trace]") {
