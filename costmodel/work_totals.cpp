@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/int128.hpp"
+#include "base/triangular.hpp"
 #include "costmodel/operators.hpp"
 
 namespace inferometer {
@@ -40,7 +41,7 @@ WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : w
 }
 
 void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth) {
-  const std::int64_t attended = shape.decode_context * steps + context_growth * (steps * (steps - 1) / 2);
+  const std::int64_t attended = shape.decode_context * steps + context_growth * triangular(steps);
   steps_ += steps;
   sampling_steps_ += shape.sampled_rows > 0 ? steps : 0;
   tokens_ += shape.tokens() * steps;

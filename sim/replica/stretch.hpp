@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/triangular.hpp"
 #include "base/units.hpp"
 #include "costmodel/step_pricer.hpp"
 
@@ -30,16 +31,14 @@ class Stretch {
   /// What each step costs more than the one before.
   [[nodiscard]] const StepCost& growth() const { return line_.growth; }
   /// Of all steps together.
-  [[nodiscard]] StepCost cost() const {
-    return line_.first * steps_ + line_.growth * (steps_ * (steps_ - 1) / 2);
-  }
+  [[nodiscard]] StepCost cost() const { return line_.first * steps_ + line_.growth * triangular(steps_); }
 
   /// Of step number `step`, from 0 on.
   [[nodiscard]] Duration time_at(std::int64_t step) const { return Duration(first_ps_ + growth_ps_ * step); }
   [[nodiscard]] TimePoint end_of(std::int64_t step) const { return start_ + time_of(step + 1); }
   /// Of the first `steps` steps together.
   [[nodiscard]] Duration time_of(std::int64_t steps) const {
-    return Duration(first_ps_ * steps + growth_ps_ * (steps * (steps - 1) / 2));
+    return Duration(first_ps_ * steps + growth_ps_ * triangular(steps));
   }
 
   /// The fewest steps, at least one, that take so long or longer. Precondition: all of them do.

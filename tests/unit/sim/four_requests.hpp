@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sim/metrics/recorder.hpp"
+#include "tests/support/catch.hpp"
 
 namespace inferometer::test {
 
