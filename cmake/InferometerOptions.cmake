@@ -20,7 +20,7 @@ option(INFEROMETER_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(INFEROMETER_ENABLE_BENCHMARKS "Build the benchmarks (Google Benchmark)" OFF)
 option(INFEROMETER_ENABLE_FUZZERS "Build the fuzz targets (clang with libFuzzer)" OFF)
 # The engine's inner loop crosses files: the program replays about 9 % faster (GCC 12).
-option(INFEROMETER_LINK_TIME_OPTIMIZATION "Optimise the program across files (GCC, Release)"
+option(INFEROMETER_LINK_TIME_OPTIMIZATION "Optimise the program across files (GCC below 14, Release)"
   ${PROJECT_IS_TOP_LEVEL})
 option(INFEROMETER_WARNINGS_AS_ERRORS "A warning in our code is an error" ${PROJECT_IS_TOP_LEVEL})
 set(INFEROMETER_SANITIZE "" CACHE STRING "Sanitizers for every target of ours, e.g. address,undefined")

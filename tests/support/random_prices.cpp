@@ -90,9 +90,9 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   if (dice.chance(35)) {
     model.sliding_window = dice.between(1, longest);
   }
-  const GpuSpec& gpu =
+  const GpuSpec gpu =
       cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"}));
-  const Profile& profile = cached<Profile, load_profile>(gpu.name);
+  const Profile profile = cached<Profile, load_profile>(gpu.name);
   const std::int64_t degree = draw_split(dice, model);
   CostOptions options = draw_options(dice);
   if (dice.chance(35)) {
