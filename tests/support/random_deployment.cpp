@@ -301,11 +301,7 @@ std::unique_ptr<BatchPolicy> RandomDeployment::policy() const {
 }
 
 ReplicaConfig RandomDeployment::replica(Stepper stepper) const {
-  ReplicaConfig config;
-  config.block_size = setup.block_size;
-  config.blocks = BlockCount(setup.blocks);
-  config.max_model_len = setup.max_model_len;
-  config.attention_window = setup.window;
+  ReplicaConfig config = replica_config(setup);
   config.stepper = stepper;
   return config;
 }

@@ -131,6 +131,16 @@ std::shared_ptr<const StepPricer> make_test_pricer(const StepCosts& costs) {
   return std::make_shared<TestPricer>(costs);
 }
 
+ReplicaConfig replica_config(const EngineSetup& setup) {
+  ReplicaConfig config;
+  config.block_size = setup.block_size;
+  config.blocks = BlockCount(setup.blocks);
+  config.max_model_len = setup.max_model_len;
+  config.attention_window = setup.window;
+  config.stepper = setup.stepper;
+  return config;
+}
+
 std::unique_ptr<BatchPolicy> make_policy(const EngineSetup& setup) {
   PolicyRegistry registry;
   register_builtin_policies(registry);
@@ -213,14 +223,8 @@ std::unique_ptr<Simulation> make_simulation(const EngineSetup& setup, std::uniqu
     log->total_blocks = setup.blocks;
     policy = std::make_unique<NotedPolicy>(std::move(policy), *log);
   }
-  ReplicaConfig config;
-  config.block_size = setup.block_size;
-  config.blocks = BlockCount(setup.blocks);
-  config.max_model_len = setup.max_model_len;
-  config.attention_window = setup.window;
-  config.stepper = setup.stepper;
   std::vector<Replica> replicas;
-  replicas.emplace_back(config, std::move(policy), make_test_pricer(setup.costs), observer);
+  replicas.emplace_back(replica_config(setup), std::move(policy), make_test_pricer(setup.costs), observer);
   return std::make_unique<Simulation>(std::move(workload), std::move(replicas), observer);
 }
 

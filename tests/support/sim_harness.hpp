@@ -55,6 +55,9 @@ struct EngineSetup {
   Stepper stepper = Stepper::reference;
 };
 
+/// The replica that the setup describes.
+ReplicaConfig replica_config(const EngineSetup& setup);
+
 /// The policy as a scenario would make it: from the registry, its keys read by the engine table.
 std::unique_ptr<BatchPolicy> make_policy(const EngineSetup& setup);
 

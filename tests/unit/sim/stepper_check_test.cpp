@@ -29,11 +29,7 @@ class Boaster : public BatchPolicy {
 
 Simulation simulation_of(const EngineSetup& setup, Stepper stepper, std::unique_ptr<BatchPolicy> policy,
                          std::unique_ptr<Workload> workload, SimulationObserver& observer) {
-  ReplicaConfig config;
-  config.block_size = setup.block_size;
-  config.blocks = BlockCount(setup.blocks);
-  config.max_model_len = setup.max_model_len;
-  config.attention_window = setup.window;
+  ReplicaConfig config = replica_config(setup);
   config.stepper = stepper;
   std::vector<Replica> replicas;
   replicas.emplace_back(config, std::move(policy), make_test_pricer(setup.costs), observer);
