@@ -7,6 +7,8 @@
 namespace inferometer {
 namespace {
 
+constexpr std::size_t kShownBytes = 60;
+
 std::size_t characters(const std::string& text) {
   constexpr unsigned char kContinuationMask = 0xC0;
   constexpr unsigned char kContinuation = 0x80;
@@ -16,6 +18,19 @@ std::size_t characters(const std::string& text) {
 }
 
 }  // namespace
+
+std::string quoted_excerpt(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text.substr(0, kShownBytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7F) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + (text.size() > kShownBytes ? "...\"" : "\"");
+}
 
 std::string gigabytes(Bytes bytes) {
   return fmt::format("{:.2f} GB", static_cast<double>(bytes.count()) / 1e9);

@@ -1,13 +1,17 @@
 #pragma once
 
-// Small pieces of text output that every report shares.
+// Small pieces of text that reports and messages share.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
 
 namespace inferometer {
+
+/// The text in quotes for a message: bytes that do not print as \xNN, long text cut.
+std::string quoted_excerpt(std::string_view text);
 
 /// "16.06 GB" (1 GB = 1e9 bytes).
 std::string gigabytes(Bytes bytes);

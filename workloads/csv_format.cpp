@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/suggest.hpp"
-#include "workloads/csv_fields.hpp"
+#include "base/text.hpp"
+#include "base/text_input/csv_fields.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {

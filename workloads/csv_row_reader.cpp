@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "workloads/csv_fields.hpp"
-#include "workloads/line_source.hpp"
+#include "base/text.hpp"
+#include "base/text_input/csv_fields.hpp"
+#include "base/text_input/line_source.hpp"
 #include "workloads/plain_numbers.hpp"
 #include "workloads/trace_fields.hpp"
 

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "workloads/line_source.hpp"
+#include "base/text.hpp"
+#include "base/text_input/line_source.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {

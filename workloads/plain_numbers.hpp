@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "workloads/eight_bytes.hpp"
+#include "base/text_input/eight_bytes.hpp"
 #include "workloads/trace_format.hpp"
 
 namespace inferometer {

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace inferometer {
 namespace {
 
-constexpr std::size_t kShownBytes = 60;
 constexpr int kPicosecondDigits = 12;
 constexpr int kMostDigits = 30;  // ten times so much still fits 128 bits
 constexpr std::int64_t kMostExponent = 10'000;
@@ -106,19 +107,6 @@ bool read_offset(std::string_view text, std::int64_t& seconds) {
 }
 
 }  // namespace
-
-std::string quoted_excerpt(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text.substr(0, kShownBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte >= 0x7F) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  return result + (text.size() > kShownBytes ? "...\"" : "\"");
-}
 
 bool read_integer(std::string_view text, std::int64_t& value) {
   const char* end = text.data() + text.size();

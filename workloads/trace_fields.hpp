@@ -13,9 +13,6 @@ namespace inferometer {
 /// More tokens than this in one prompt or output is a broken line.
 inline constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;
 
-/// The text in quotes for a message: bytes that do not print as \xNN, long text cut.
-std::string quoted_excerpt(std::string_view text);
-
 /// A whole number without sign other than '-', and nothing else. False when it is not one or does not fit.
 bool read_integer(std::string_view text, std::int64_t& value);
 

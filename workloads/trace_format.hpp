@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/registry.hpp"
+#include "base/text_input/line_error.hpp"
 
 namespace inferometer {
 
@@ -28,12 +29,6 @@ struct TraceRow {
   std::int64_t session = -1;
   std::int32_t service_class = 0;
   std::vector<std::uint64_t> block_hashes;
-};
-
-/// What is wrong with a line; column counts from 1, 0 = the whole line.
-struct LineError {
-  int column = 0;
-  std::string message;
 };
 
 /// Reads the lines of one trace, in file order.

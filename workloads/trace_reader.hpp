@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/byte_source.hpp"
+#include "base/text_input/byte_source.hpp"
 #include "workloads/workload.hpp"
 
 namespace inferometer {

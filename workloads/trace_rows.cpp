@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {

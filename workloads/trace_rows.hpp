@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "workloads/line_source.hpp"
+#include "base/text_input/line_source.hpp"
 #include "workloads/trace_format.hpp"
 
 namespace inferometer {

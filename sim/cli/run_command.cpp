@@ -13,12 +13,12 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/engine/stepper_check.hpp"
-#include "sim/report/atomic_file.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"

@@ -64,7 +64,7 @@ class SpecialFiles(unittest.TestCase):
         (self.path / "folder.yaml").mkdir()
         self.says("scenario", "folder.yaml", "folder.yaml: is a directory, not a file")
         self.says("gpu", "folder.yaml", "folder.yaml: is a directory, not a file")
-        self.says("trace", "folder.yaml", "folder.yaml: expected a trace file, found a directory")
+        self.says("trace", "folder.yaml", "folder.yaml: expected a file, found a directory")
         self.says("model", "./folder.yaml", "./folder.yaml: the directory has no config.json")
 
     def test_a_pipe(self):

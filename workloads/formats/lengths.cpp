@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/suggest.hpp"
-#include "workloads/csv_fields.hpp"
+#include "base/text_input/csv_fields.hpp"
 #include "workloads/csv_row_reader.hpp"
 
 namespace inferometer {

@@ -4,8 +4,8 @@
 #include <locale>
 #include <sstream>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "sim/report/atomic_file.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"

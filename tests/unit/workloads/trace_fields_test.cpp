@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/text.hpp"
 #include "tests/support/catch.hpp"
 #include "workloads/rate_scaler.hpp"
 

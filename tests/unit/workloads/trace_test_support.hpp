@@ -1,15 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include "base/error.hpp"
+#include "tests/support/temporary_directory.hpp"
 #include "workloads/trace_reader.hpp"
 
 namespace inferometer::test {
@@ -47,30 +44,5 @@ inline std::string error_of(std::string text, const TraceOptions& options = {}) 
   }
   return "";
 }
-
-/// A directory that is gone with this object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "inferometer-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-  [[nodiscard]] std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return file(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace inferometer::test

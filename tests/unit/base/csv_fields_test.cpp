@@ -1,10 +1,10 @@
-#include "workloads/csv_fields.hpp"
+#include "base/text_input/csv_fields.hpp"
 
 #include <string>
 
 #include "base/random.hpp"
+#include "base/text_input/byte_search.hpp"
 #include "tests/support/catch.hpp"
-#include "workloads/byte_search.hpp"
 
 using namespace inferometer;
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "workloads/byte_source.hpp"
+#include "base/text_input/byte_source.hpp"
 
 namespace inferometer {
 
-/// Lines of a trace, one at a time, in a buffer that does not grow with the file. Ends are LF or CRLF, the
+/// Lines of an input, one at a time, in a buffer that does not grow with the file. Ends are LF or CRLF, the
 /// last one may be missing; a UTF-8 byte order mark at the front is dropped; lines of nothing but blanks are
 /// passed over.
 class LineSource {

@@ -1,9 +1,9 @@
-#include "workloads/line_source.hpp"
+#include "base/text_input/line_source.hpp"
 
 #include <zlib.h>
 
 #include "tests/support/catch.hpp"
-#include "tests/unit/workloads/trace_test_support.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace inferometer;
 using inferometer::test::TemporaryDirectory;
@@ -142,5 +142,5 @@ TEST_CASE("what is not a readable file is said", "[line_source]") {
   const TemporaryDirectory directory;
   const std::string missing = directory.file("missing.csv");
   CHECK(file_error(missing) == missing + ": cannot open: No such file or directory");
-  CHECK(file_error(directory.file("")) == directory.file("") + ": expected a trace file, found a directory");
+  CHECK(file_error(directory.file("")) == directory.file("") + ": expected a file, found a directory");
 }

@@ -6,7 +6,7 @@
 
 namespace inferometer {
 
-/// The bytes of a trace, already decompressed, read once from front to back.
+/// The bytes of an input, already decompressed, read once from front to back.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -1,4 +1,4 @@
-#include "workloads/byte_source.hpp"
+#include "base/text_input/byte_source.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +27,7 @@ class FileBytes : public ByteSource {
   explicit FileBytes(const std::string& path) : path_(path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-      throw TraceError(Position{path}, "expected a trace file, found a directory");
+      throw TraceError(Position{path}, "expected a file, found a directory");
     }
     errno = 0;
     file_.reset(gzopen(path.c_str(), "rb"));

@@ -1,4 +1,4 @@
-#include "workloads/line_source.hpp"
+#include "base/text_input/line_source.hpp"
 
 #include <cstring>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/trace_format.hpp"
+#include "base/text_input/line_error.hpp"
 
 namespace inferometer {
 

@@ -1,12 +1,12 @@
-#include "workloads/csv_fields.hpp"
+#include "base/text_input/csv_fields.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
-#include "workloads/byte_search.hpp"
-#include "workloads/trace_fields.hpp"
+#include "base/text.hpp"
+#include "base/text_input/byte_search.hpp"
 
 namespace inferometer {
 namespace {

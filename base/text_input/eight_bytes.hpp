@@ -1,7 +1,7 @@
 #pragma once
 
 // Eight bytes of text at a time, as one 64-bit number whose lowest byte is the first one of the text, on
-// every machine. Used where traces are read fast; what the bytes mean is decided by the callers.
+// every machine. Used where text is read fast; what the bytes mean is decided by the callers.
 
 #include <bit>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "sim/report/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 
 #include <cerrno>
 #include <system_error>

@@ -1,12 +1,12 @@
 #pragma once
 
 // Where a byte stands in a block of text. Two ways to the same answer: with SSE2, which every x86-64 has, and
-// for any machine; byte_search_test.cpp holds them against each other.
+// for any machine; csv_fields_test.cpp holds them against each other.
 
 #include <cstddef>
 #include <cstdint>
 
-#include "workloads/eight_bytes.hpp"
+#include "base/text_input/eight_bytes.hpp"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
