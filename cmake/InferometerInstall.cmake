@@ -11,7 +11,7 @@ install(TARGETS inferometer_all ${libraries} EXPORT inferometer-targets ARCHIVE 
 install(EXPORT inferometer-targets NAMESPACE inferometer:: DESTINATION ${package_dir})
 install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-install(DIRECTORY base hardware costmodel workloads sim
+install(DIRECTORY base hardware costmodel calibration workloads sim
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inferometer
   FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE)
 

@@ -28,6 +28,9 @@ Table figure_table(ValueType type, const char* zero) {
 Table gpu_table() {
   Table table("gpu", "Datasheet figures of one GPU");
   table.add("title", ValueType::text, "Full product name").required();
+  table
+      .add_list("device_names", ValueType::text, "What the driver calls the GPU, as in files of measurements")
+      .optional("files of measurements cannot name it");
   const auto figure = [&table](const char* key, ValueType type, const char* zero,
                                const char* sentence) -> Key& {
     return table.add_section(key, figure_table(type, zero), sentence);
@@ -107,6 +110,9 @@ GpuSpec read_gpu(const std::string& name, const std::string& path) {
   GpuSpec gpu;
   gpu.name = name;
   gpu.title = values.text("title");
+  if (values.has("device_names")) {
+    gpu.device_names = values.texts("device_names");
+  }
   gpu.bf16_peak = values.section("bf16_peak").compute_rate("value");
   if (values.has("fp8_peak")) {
     gpu.fp8_peak = values.section("fp8_peak").compute_rate("value");

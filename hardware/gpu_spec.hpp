@@ -18,8 +18,9 @@ struct Provenance {
 
 /// Datasheet figures of one GPU. Compute peaks are dense (without sparsity).
 struct GpuSpec {
-  std::string name;   ///< as in a scenario: "h100-sxm"
-  std::string title;  ///< "NVIDIA H100 SXM5 80 GB"
+  std::string name;                       ///< as in a scenario: "h100-sxm"
+  std::string title;                      ///< "NVIDIA H100 SXM5 80 GB"
+  std::vector<std::string> device_names;  ///< as its driver calls it: "NVIDIA H100 80GB HBM3"; may be empty
   FlopsPerSecond bf16_peak;
   std::optional<FlopsPerSecond> fp8_peak;  ///< absent where the chip has no such unit
   std::optional<FlopsPerSecond> int8_peak;

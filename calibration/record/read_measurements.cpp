@@ -1,0 +1,181 @@
+#include "calibration/record/read_measurements.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file_hash.hpp"
+#include "base/suggest.hpp"
+#include "base/text.hpp"
+#include "base/text_input/csv_fields.hpp"
+#include "calibration/record/header_fields.hpp"
+#include "calibration/record/importers.hpp"
+#include "calibration/record/plausibility.hpp"
+
+namespace inferometer {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Importer = void (*)(LineSource& lines, FileContents& contents, RowErrors& errors);
+
+/// A form of file and how to know it: by one of these columns in its header.
+struct TableForm {
+  std::vector<std::string_view> columns;
+  Importer import;
+};
+
+const std::vector<TableForm>& table_forms() {
+  static const std::vector<TableForm> forms = {
+      {{"op_name", "kernel_source", "framework"}, import_aiconfigurator},
+  };
+  return forms;
+}
+
+/// nullptr for a first line of no form that is known.
+Importer importer_for(std::string_view first_line) {
+  first_line = trimmed(first_line);
+  if (first_line.starts_with('#') && first_line.find('=') != std::string_view::npos) {
+    return import_aiconfigurator;
+  }
+  CsvFields fields;
+  LineError ignored;
+  if (!fields.split(first_line, ignored)) {
+    return nullptr;
+  }
+  for (const TableForm& form : table_forms()) {
+    for (const std::string_view column : form.columns) {
+      if (fields.find(column)) {
+        return form.import;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// A file to read, and whether the user named it or a folder that holds it.
+struct InputFile {
+  std::string path;
+  bool is_named = false;
+};
+
+std::vector<InputFile> files_of(const std::vector<std::string>& paths) {
+  std::vector<InputFile> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back({path, true});
+      continue;
+    }
+    std::vector<std::string> found;
+    for (auto entry = fs::recursive_directory_iterator(path, error);
+         !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+      if (entry->is_regular_file()) {
+        found.push_back(entry->path().string());
+      }
+    }
+    if (error) {
+      throw ConfigError(Position{path, 0, 0}, "cannot read the folder: " + error.message());
+    }
+    std::sort(found.begin(), found.end());
+    for (std::string& file : found) {
+      files.push_back({std::move(file), false});
+    }
+  }
+  return files;
+}
+
+/// The sets of one file; none when it is of no form that is known, and the user did not name it.
+std::vector<Measurements> read_file(const InputFile& file, const GpuNames& gpus,
+                                    const MeasurementHints& hints) {
+  LineSource lines(open_bytes(file.path), file.path);
+  std::string_view first_line;
+  lines.mark();
+  const bool is_empty = !lines.next(first_line);
+  const Importer import = is_empty ? nullptr : importer_for(first_line);
+  if (import == nullptr) {
+    if (!file.is_named) {
+      return {};
+    }
+    throw ConfigError(
+        Position{file.path, is_empty ? 0 : 1, 0},
+        fmt::format("expected measurements: our JSON lines, a table of aiconfigurator or one of "
+                    "Vidur; found {}",
+                    is_empty ? "an empty file" : quoted_excerpt(first_line)));
+  }
+  lines.rewind_to_mark();
+  FileContents contents(file.path, gpus, hints);
+  RowErrors errors;
+  import(lines, contents, errors);
+  errors.throw_if_any(file.path);
+  std::vector<Measurements> sets = contents.take();
+  const std::string input = fs::path(file.path).filename().string() + " " + hash_file(file.path).hash;
+  for (Measurements& set : sets) {
+    if (const GpuSpec* const gpu = gpus.find(set.header.gpu)) {
+      check_time_scale(set, *gpu, file.path, "ms");
+      set_suspects_apart(set, *gpu);
+      set.header.inputs = {input};
+    }
+  }
+  return sets;
+}
+
+template <typename T>
+void move_to_end(std::vector<T>& from, std::vector<T>& to) {
+  if (to.empty()) {
+    to = std::move(from);
+  } else {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  }
+}
+
+void join(Measurements set, std::vector<Measurements>& sets) {
+  const auto known = std::find_if(sets.begin(), sets.end(), [&](const Measurements& other) {
+    return header_difference(other.header, set.header).empty();
+  });
+  if (known == sets.end()) {
+    sets.push_back(std::move(set));
+    return;
+  }
+  merge_headers(known->header, set.header);
+  move_to_end(set.points, known->points);
+  move_to_end(set.suspects, known->suspects);
+  move_to_end(set.skipped, known->skipped);
+  move_to_end(set.notes, known->notes);
+}
+
+}  // namespace
+
+std::vector<Measurements> read_measurements(const std::vector<std::string>& paths,
+                                            const MeasurementHints& hints) {
+  const GpuNames gpus;
+  if (!hints.gpu.empty() && gpus.find(hints.gpu) == nullptr) {
+    throw ConfigError(Position{},
+                      fmt::format("unknown GPU {}{} (built in: {})", quoted_excerpt(hints.gpu),
+                                  did_you_mean(hints.gpu, gpus.names()), join_alternatives(gpus.names())));
+  }
+  std::vector<Measurements> sets;
+  std::vector<std::string> passed_over;
+  for (const InputFile& file : files_of(paths)) {
+    std::vector<Measurements> found = read_file(file, gpus, hints);
+    if (found.empty()) {
+      passed_over.push_back(file.path + ": passed over, no measurements of a form we know");
+    }
+    for (Measurements& set : found) {
+      join(std::move(set), sets);
+    }
+  }
+  if (sets.empty()) {
+    throw ConfigError(Position{paths.empty() ? "" : paths.front(), 0, 0},
+                      "expected measurements, found none of a form we know");
+  }
+  move_to_end(passed_over, sets.front().notes);
+  return sets;
+}
+
+}  // namespace inferometer
