@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 
 namespace inferometer {
 
@@ -26,11 +27,20 @@ std::string FileContents::gpu(std::string_view device) {
   if (!hints_.gpu.empty()) {
     return hints_.gpu;
   }
-  throw ConfigError(Position{path_, 0, 0},
-                    fmt::format("{}, and neither does its path; name the GPU with --gpu (built in: {})",
-                                device.empty() ? "the file does not say which GPU was measured"
-                                               : fmt::format("the device \"{}\" is none of ours", device),
-                                join_alternatives(gpus_.names())));
+  throw ConfigError(
+      Position{path_, 0, 0},
+      fmt::format("{}, and its path names no GPU; name it with --gpu (built in: {})",
+                  device.empty() ? "the file does not say which GPU was measured"
+                                 : fmt::format("the device {} is none of ours", quoted_excerpt(device)),
+                  join_alternatives(gpus_.names())));
+}
+
+void FileContents::check_gpu(const std::string& name, const Position& where) const {
+  if (gpus_.find(name) == nullptr) {
+    throw ConfigError(where,
+                      fmt::format("unknown GPU {}{} (built in: {})", quoted_excerpt(name),
+                                  did_you_mean(name, gpus_.names()), join_alternatives(gpus_.names())));
+  }
 }
 
 Measurements& FileContents::set(const MeasurementHeader& header) {

@@ -25,6 +25,9 @@ class FileContents {
   /// ConfigError when none of them says it.
   std::string gpu(std::string_view device);
 
+  /// Throws ConfigError when a name that a file gives is none of a built-in GPU.
+  void check_gpu(const std::string& name, const Position& where) const;
+
   /// The set of that header, made when it is new. Until the next call.
   Measurements& set(const MeasurementHeader& header);
 

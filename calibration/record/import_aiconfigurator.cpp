@@ -148,7 +148,7 @@ void import_aiconfigurator(LineSource& lines, FileContents& contents, RowErrors&
     if (!read_row(point.call)) {
       continue;
     }
-    point.seconds = csv.positive(latency) / 1e3;
+    point.seconds = csv.seconds_from_ms(latency);
     if (csv.row_is_good()) {
       point.kernel = kernel ? csv.text(*kernel) : std::string_view();
       point.where = csv.place();

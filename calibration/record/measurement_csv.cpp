@@ -140,24 +140,22 @@ double MeasurementCsv::count(const Column& column, double least) {
   return *value;
 }
 
-double MeasurementCsv::positive(const Column& column) {
+double MeasurementCsv::seconds_from_ms(const Column& column) {
+  constexpr double kLeastMs = 1e-9;
+  constexpr double kMostMs = 1e9;
+  constexpr double kMsPerSecond = 1e3;
   const std::optional<double> value = number(column);
-  if (!value || *value <= 0) {
-    refuse(column, fmt::format("expected {} to be a number above 0, found {}", column.name,
-                               quoted_excerpt(text(column))));
+  if (!value || *value < kLeastMs || *value > kMostMs) {
+    refuse(column, fmt::format("expected {} to be a time in ms, above 0 and at most 1e9, found {}",
+                               column.name, quoted_excerpt(text(column))));
     return 1;
   }
-  return *value;
+  return *value / kMsPerSecond;
 }
 
-double MeasurementCsv::not_negative(const Column& column) {
+std::optional<double> MeasurementCsv::rounded_seconds_from_ms(const Column& column) {
   const std::optional<double> value = number(column);
-  if (!value || *value < 0) {
-    refuse(column, fmt::format("expected {} to be a number from 0, found {}", column.name,
-                               quoted_excerpt(text(column))));
-    return 0;
-  }
-  return *value;
+  return value && *value == 0 ? std::nullopt : std::optional(seconds_from_ms(column));
 }
 
 void MeasurementCsv::refuse(const Column& column, std::string message) {

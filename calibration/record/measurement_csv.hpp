@@ -36,7 +36,7 @@ class MeasurementCsv {
   /// Precondition: `name` is in lower case; those of the table may be in any.
   [[nodiscard]] std::optional<Column> find(std::string_view name);
   /// A column that must be there; its absence is one of the errors.
-  [[nodiscard]] Column require(std::string_view name);
+  Column require(std::string_view name);
   /// Of the header and the constants, in their order.
   [[nodiscard]] std::vector<std::string> column_names() const;
   /// Those of the header that nobody asked for.
@@ -50,10 +50,10 @@ class MeasurementCsv {
   [[nodiscard]] std::string_view text(const Column& column) const;
   /// A whole number from `least` to kLargestAxis.
   double count(const Column& column, double least = 1);
-  /// A finite number above 0.
-  double positive(const Column& column);
-  /// A finite number, 0 or above.
-  double not_negative(const Column& column);
+  /// A time in ms, as seconds; from 1e-9 to 1e9 ms.
+  double seconds_from_ms(const Column& column);
+  /// The same, and nothing for a time that was rounded to 0.
+  std::optional<double> rounded_seconds_from_ms(const Column& column);
   /// An error at a cell of this row.
   void refuse(const Column& column, std::string message);
 

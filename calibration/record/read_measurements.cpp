@@ -33,6 +33,10 @@ struct TableForm {
 const std::vector<TableForm>& table_forms() {
   static const std::vector<TableForm> forms = {
       {{"op_name", "kernel_source", "framework"}, import_aiconfigurator},
+      {{"n_expanded_embd", "time_stats.mlp_up_proj.median"}, import_vidur_layers},
+      {{"kv_cache_size", "time_stats.attn_prefill.median"}, import_vidur_attention},
+      {{"collective", "time_stats.all_reduce.median"}, import_vidur_collectives},
+      {{"schedule_median", "prepare_inputs_e2e_median"}, import_vidur_host},
   };
   return forms;
 }
@@ -40,6 +44,9 @@ const std::vector<TableForm>& table_forms() {
 /// nullptr for a first line of no form that is known.
 Importer importer_for(std::string_view first_line) {
   first_line = trimmed(first_line);
+  if (first_line.starts_with('{')) {
+    return import_record;
+  }
   if (first_line.starts_with('#') && first_line.find('=') != std::string_view::npos) {
     return import_aiconfigurator;
   }
@@ -114,11 +121,15 @@ std::vector<Measurements> read_file(const InputFile& file, const GpuNames& gpus,
   import(lines, contents, errors);
   errors.throw_if_any(file.path);
   std::vector<Measurements> sets = contents.take();
-  const std::string input = fs::path(file.path).filename().string() + " " + hash_file(file.path).hash;
+  const bool is_record = import == import_record;
+  const std::string input =
+      is_record ? "" : fs::path(file.path).filename().string() + " " + hash_file(file.path).hash;
   for (Measurements& set : sets) {
     if (const GpuSpec* const gpu = gpus.find(set.header.gpu)) {
-      check_time_scale(set, *gpu, file.path, "ms");
+      check_time_scale(set, *gpu, file.path, is_record ? "ns" : "ms");
       set_suspects_apart(set, *gpu);
+    }
+    if (!is_record) {
       set.header.inputs = {input};
     }
   }

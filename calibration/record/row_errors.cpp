@@ -1,5 +1,6 @@
 #include "calibration/record/row_errors.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@ void RowErrors::throw_if_any(const std::string& file) const {
     return;
   }
   std::vector<Diagnostic> found = shown_.found();
+  std::stable_sort(found.begin(), found.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
+  });
   if (count_ > kMostShown) {
     found.push_back({Position{file, 0, 0}, fmt::format("and {} more mistakes", count_ - kMostShown)});
   }

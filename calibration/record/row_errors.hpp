@@ -15,7 +15,7 @@ class RowErrors {
 
   void add(Position where, std::string message);
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// Throws ConfigError with what was found; does nothing when there was nothing.
+  /// Throws ConfigError with what was found, in order of place; does nothing when there was nothing.
   void throw_if_any(const std::string& file) const;
 
  private:

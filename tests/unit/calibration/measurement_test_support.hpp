@@ -43,4 +43,15 @@ inline std::string complaint_about(const std::string& text, const std::string& n
   return "";
 }
 
+using Lines = std::vector<std::string>;
+
+/// "gemm bf16 m=16 n=4096 k=4096" of each point.
+inline Lines calls_of(const Measurements& set) {
+  Lines calls;
+  for (const MeasuredKernel& point : set.points) {
+    calls.push_back(to_string(point.call));
+  }
+  return calls;
+}
+
 }  // namespace inferometer::test
