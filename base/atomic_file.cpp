@@ -54,4 +54,12 @@ void write_file(const std::filesystem::path& target, std::string_view contents) 
   file.commit();
 }
 
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    throw ConfigError(Position{directory, 0, 0}, "cannot be made a directory: " + error.message());
+  }
+}
+
 }  // namespace inferometer

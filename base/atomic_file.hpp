@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 
 namespace inferometer {
@@ -31,5 +32,8 @@ class AtomicFile {
 
 /// Writes a whole file at once, as AtomicFile does.
 void write_file(const std::filesystem::path& target, std::string_view contents);
+
+/// Makes a directory to write to, and those above it; one that is there is left as it is. Throws ConfigError.
+void make_directory(const std::string& directory);
 
 }  // namespace inferometer

@@ -4,6 +4,7 @@
 // validation read it.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ struct Measurements {
   std::vector<SuspectRow> suspects;   ///< left out of `points`
   std::vector<SkippedPoint> skipped;  ///< no measurements either
   std::vector<std::string> notes;     ///< what a reader left out on purpose and how much of it
+  std::map<std::string, std::vector<std::string>> inputs_by_file;  ///< of header.inputs, by Position::file
 };
 
 }  // namespace inferometer

@@ -79,14 +79,14 @@ void check_time_scale(const Measurements& set, const GpuSpec& gpu, const std::st
     const double middle = median(ratios);
     if (middle < kLeastRatio || middle > kMostRatio) {
       refuse(middle > kMostRatio,
-             fmt::format("half of {} points take {:.3g} times what the datasheet says or {}", ratios.size(),
+             fmt::format("half of {} points take {:.4g} times what the datasheet says or {}", ratios.size(),
                          middle, middle > kMostRatio ? "more" : "less"));
     }
   } else if (!short_seconds.empty()) {
     const double middle = median(short_seconds);
     if (middle < kLeastShortSeconds || middle > kMostShortSeconds) {
       refuse(middle > kMostShortSeconds,
-             fmt::format("half of {} points that the GPU needs less than 10 us for take {:.3g} us or {}",
+             fmt::format("half of {} points that the GPU needs less than 10 us for take {:.4g} us or {}",
                          short_seconds.size(), middle * 1e6, middle > kMostShortSeconds ? "more" : "less"));
     }
   }
@@ -99,7 +99,7 @@ void set_suspects_apart(Measurements& set, const GpuSpec& gpu) {
       return false;
     }
     set.suspects.push_back(
-        {point.where, fmt::format("{} in {:.4g} us; the datasheet allows no less than {:.4g} us",
+        {point.where, fmt::format("{} in {:.6g} us; the datasheet allows no less than {:.6g} us",
                                   to_string(point.call), point.seconds * 1e6, least * 1e6)});
     return true;
   };

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,12 +71,20 @@ struct InputFile {
   bool is_named = false;
 };
 
+/// Each file once, also when it is named and lies in a folder that is.
 std::vector<InputFile> files_of(const std::vector<std::string>& paths) {
   std::vector<InputFile> files;
+  std::set<fs::path> taken;
+  const auto take = [&](const std::string& path, bool is_named) {
+    std::error_code ignored;
+    if (taken.insert(fs::weakly_canonical(path, ignored)).second) {
+      files.push_back({path, is_named});
+    }
+  };
   for (const std::string& path : paths) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
-      files.push_back({path, true});
+      take(path, true);
       continue;
     }
     std::vector<std::string> found;
@@ -90,8 +98,8 @@ std::vector<InputFile> files_of(const std::vector<std::string>& paths) {
       throw ConfigError(Position{path, 0, 0}, "cannot read the folder: " + error.message());
     }
     std::sort(found.begin(), found.end());
-    for (std::string& file : found) {
-      files.push_back({std::move(file), false});
+    for (const std::string& file : found) {
+      take(file, false);
     }
   }
   return files;
@@ -132,6 +140,7 @@ std::vector<Measurements> read_file(const InputFile& file, const GpuNames& gpus,
     if (!is_record) {
       set.header.inputs = {input};
     }
+    set.inputs_by_file[file.path] = set.header.inputs;
   }
   return sets;
 }
@@ -158,6 +167,7 @@ void join(Measurements set, std::vector<Measurements>& sets) {
   move_to_end(set.suspects, known->suspects);
   move_to_end(set.skipped, known->skipped);
   move_to_end(set.notes, known->notes);
+  known->inputs_by_file.merge(set.inputs_by_file);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,6 +89,25 @@ std::string point_lines(const Measurements& set) {
   return text;
 }
 
+/// The inputs of those files that points of `part` were read from.
+std::vector<std::string> own_inputs(const Measurements& part, const Measurements& whole) {
+  std::set<std::string> files;
+  for (const MeasuredKernel& point : part.points) {
+    files.insert(point.where.file);
+  }
+  for (const SkippedPoint& point : part.skipped) {
+    files.insert(point.where.file);
+  }
+  std::set<std::string> inputs;
+  for (const std::string& file : files) {
+    const auto found = whole.inputs_by_file.find(file);
+    if (found != whole.inputs_by_file.end()) {
+      inputs.insert(found->second.begin(), found->second.end());
+    }
+  }
+  return {inputs.begin(), inputs.end()};
+}
+
 /// Every line behind the header as it is.
 std::string lines_behind_header(LineSource& lines) {
   std::string text;
@@ -119,6 +139,7 @@ std::vector<Measurements> split_by_family(Measurements set) {
   std::erase_if(parts, [](const Measurements& part) { return part.points.empty() && part.skipped.empty(); });
   for (Measurements& part : parts) {
     part.header = set.header;
+    part.header.inputs = own_inputs(part, set);
   }
   return parts;
 }

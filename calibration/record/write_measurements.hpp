@@ -19,8 +19,8 @@ std::string record_text(const Measurements& set);
 /// "h100-sxm.vllm.gemm.jsonl"
 std::string record_file_name(const MeasurementHeader& header, KernelFamily family);
 
-/// The set by family, in order of families; those without points and skipped points are left out. Suspects
-/// and notes go with none of them.
+/// The set by family, in order of families; those without points and skipped points are left out. Each
+/// part has the inputs that its points came from; suspects and notes go with none.
 std::vector<Measurements> split_by_family(Measurements set);
 
 /// What the record file at `path` becomes when the points of `set` are added behind its own. Throws

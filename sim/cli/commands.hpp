@@ -24,5 +24,7 @@ void add_memory_command(CLI::App& app);
 void add_roofline_command(CLI::App& app);
 /// `workload inspect | convert | generate`: what is in a trace.
 void add_workload_command(CLI::App& app);
+/// `calibrate import | show`: how fast a GPU's kernels were measured to be.
+void add_calibrate_command(CLI::App& app);
 
 }  // namespace inferometer

@@ -32,6 +32,7 @@ void add_commands(CLI::App& app) {
   add_memory_command(app);
   add_roofline_command(app);
   add_workload_command(app);
+  add_calibrate_command(app);
   add_describe_command(app);
 }
 

@@ -95,14 +95,6 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
   }
 }
 
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) {
-    throw ConfigError({directory}, "cannot be made a directory: " + error.message());
-  }
-}
-
 void run(const RunArguments& arguments) {
   if (std::find(kSteppers.begin(), kSteppers.end(), arguments.stepper) == kSteppers.end()) {
     throw ConfigError({"--stepper"}, "expected " + join_alternatives(kSteppers, "or") + ", found \"" +

@@ -24,7 +24,7 @@ class Program(unittest.TestCase):
         self.assertRegex(version.stdout, r"^inferometer \d+\.\d+\.\d+\n$")
         help_text = run("--help")
         self.assertEqual((help_text.returncode, help_text.stderr), (0, ""))
-        for command in ("run", "describe", "memory", "roofline", "workload"):
+        for command in ("run", "describe", "memory", "roofline", "workload", "calibrate"):
             self.assertRegex(help_text.stdout, rf"(?m)^ +{command}\b")
 
     def test_mistakes_on_the_command_line(self):

@@ -39,7 +39,7 @@ ARROWS = {
     "sim/metrics": ["sim/engine", *REPLICA, *DOMAIN],
     "sim/scenario": [*METRICS, *DOMAIN],
     "sim/report": [*SCENARIO, *DOMAIN],
-    "sim/cli": ["sim/report", *SCENARIO, *DOMAIN],
+    "sim/cli": ["sim/report", "calibration", *SCENARIO, *DOMAIN],
 }
 
 # Third-party header (by its beginning) -> the only files that may include it.

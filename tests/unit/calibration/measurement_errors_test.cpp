@@ -160,11 +160,11 @@ TEST_CASE("times of another unit are refused", "[measurement_errors]") {
   };
   CHECK(complaint_about(gemms("0.2")).empty());
   CHECK(complaint_about(gemms("200")) ==
-        "t.csv: half of 5 points take 1.44e+03 times what the datasheet says or more: the times look like us "
+        "t.csv: half of 5 points take 1439 times what the datasheet says or more: the times look like us "
         "instead "
         "of ms, or the GPU is not h100-sxm");
   CHECK(complaint_about(gemms("0.0002")) ==
-        "t.csv: half of 5 points take 0.00144 times what the datasheet says or less: the times look like s "
+        "t.csv: half of 5 points take 0.001439 times what the datasheet says or less: the times look like s "
         "instead of "
         "ms, or the GPU is not h100-sxm");
   // 30 times 138.97 us are 4169 us, half of it 69.5 us.
@@ -174,7 +174,7 @@ TEST_CASE("times of another unit are refused", "[measurement_errors]") {
   CHECK(complaint_about(gemms("0.0694")).size() > 0);
   // Too short for the datasheet to say anything.
   CHECK(complaint_about(kGemm + "bfloat16,1,64,64,5\n") ==
-        "t.csv: half of 1 points that the GPU needs less than 10 us for take 5e+03 us or more: the times "
+        "t.csv: half of 1 points that the GPU needs less than 10 us for take 5000 us or more: the times "
         "look like us "
         "instead of ms, or the GPU is not h100-sxm");
 }
@@ -194,7 +194,7 @@ TEST_CASE("rows that are faster than the GPU are set apart", "[measurement_error
   REQUIRE(set.suspects.size() == 2);
   CHECK(set.suspects[0].where.line == 8);
   CHECK(set.suspects[0].reason ==
-        "gemm bf16 m=4096 n=4096 k=4096 in 125 us; the datasheet allows no less than 139 us");
+        "gemm bf16 m=4096 n=4096 k=4096 in 125 us; the datasheet allows no less than 138.968 us");
   CHECK(set.suspects[1].where.line == 10);
 }
 

@@ -169,13 +169,20 @@ TEST_CASE("a file grows by points of the same set only", "[record]") {
   CHECK(contents_of(path) == record_text(set));
 }
 
-TEST_CASE("a set is split by family", "[record]") {
-  const std::vector<Measurements> parts = split_by_family(full_set());
+TEST_CASE("a set is split by family, each with the inputs of its points", "[record]") {
+  Measurements whole = full_set();
+  whole.points[0].where.file = "a.csv";
+  whole.points[1].where.file = "b.csv";
+  whole.skipped[0].where.file = "c.csv";
+  whole.inputs_by_file = {{"a.csv", {"a.csv sha256:11"}}, {"b.csv", {"b.csv sha256:22"}}};
+  const std::vector<Measurements> parts = split_by_family(whole);
   REQUIRE(parts.size() == 2);
   CHECK(parts[0].points.size() == 1);
   CHECK(parts[0].skipped.size() == 1);
   CHECK(parts[1].points[0].call.family == KernelFamily::moe);
-  CHECK(parts[1].header == full_set().header);
+  CHECK(parts[0].header.inputs == std::vector<std::string>{"a.csv sha256:11"});
+  CHECK(parts[1].header.inputs == std::vector<std::string>{"b.csv sha256:22"});
+  CHECK(parts[1].header.host == "node7");
   CHECK(record_file_name(parts[1].header, KernelFamily::moe) == "h100-sxm.inferometer.moe.jsonl");
 }
 
