@@ -33,8 +33,8 @@ class LineSource {
   [[nodiscard]] Position place(int column = 0) const { return Position{name_, line_number_, column}; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// After rewind_to_mark(), next() repeats the lines since mark(). Once, for a look ahead at the first
-  /// lines.
+  /// After rewind_to_mark(), next() repeats the lines since mark(), which is gone then. For a look ahead
+  /// at the next few lines: all of them since the mark are kept.
   void mark();
   void rewind_to_mark();
 

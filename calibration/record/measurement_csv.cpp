@@ -141,7 +141,7 @@ double MeasurementCsv::count(const Column& column, double least) {
 }
 
 double MeasurementCsv::seconds_from_ms(const Column& column) {
-  constexpr double kLeastMs = 1e-9;
+  constexpr double kLeastMs = 1e-8;
   constexpr double kMostMs = 1e9;
   constexpr double kMsPerSecond = 1e3;
   const std::optional<double> value = number(column);

@@ -50,7 +50,7 @@ class MeasurementCsv {
   [[nodiscard]] std::string_view text(const Column& column) const;
   /// A whole number from `least` to kLargestAxis.
   double count(const Column& column, double least = 1);
-  /// A time in ms, as seconds; from 1e-9 to 1e9 ms.
+  /// A time in ms, as seconds; from 1e-8 to 1e9 ms.
   double seconds_from_ms(const Column& column);
   /// The same, and nothing for a time that was rounded to 0.
   std::optional<double> rounded_seconds_from_ms(const Column& column);
