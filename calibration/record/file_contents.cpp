@@ -19,9 +19,7 @@ std::string FileContents::gpu(std::string_view device) {
     found = gpus_.of_path(path_);
   }
   if (found) {
-    if (!hints_.gpu.empty() && hints_.gpu != *found) {
-      note(fmt::format("taken for {}, as the file or its path says, not {}", *found, hints_.gpu));
-    }
+    note_unused_hint(*found);
     return *found;
   }
   if (!hints_.gpu.empty()) {
@@ -35,11 +33,18 @@ std::string FileContents::gpu(std::string_view device) {
                   join_alternatives(gpus_.names())));
 }
 
-void FileContents::check_gpu(const std::string& name, const Position& where) const {
+void FileContents::accept_gpu(const std::string& name, const Position& where) {
   if (gpus_.find(name) == nullptr) {
     throw ConfigError(where,
                       fmt::format("unknown GPU {}{} (built in: {})", quoted_excerpt(name),
                                   did_you_mean(name, gpus_.names()), join_alternatives(gpus_.names())));
+  }
+  note_unused_hint(name);
+}
+
+void FileContents::note_unused_hint(const std::string& gpu) {
+  if (!hints_.gpu.empty() && hints_.gpu != gpu) {
+    note(fmt::format("taken for {}, as the file or its path says, not {}", gpu, hints_.gpu));
   }
 }
 

@@ -25,8 +25,8 @@ class FileContents {
   /// ConfigError when none of them says it.
   std::string gpu(std::string_view device);
 
-  /// Throws ConfigError when a name that a file gives is none of a built-in GPU.
-  void check_gpu(const std::string& name, const Position& where) const;
+  /// A GPU that the file names as we do. Throws ConfigError when it is none that is built in.
+  void accept_gpu(const std::string& name, const Position& where);
 
   /// The set of that header, made when it is new. Until the next call.
   Measurements& set(const MeasurementHeader& header);
@@ -39,6 +39,8 @@ class FileContents {
   std::vector<Measurements> take();
 
  private:
+  void note_unused_hint(const std::string& gpu);
+
   std::string path_;
   const GpuNames& gpus_;
   const MeasurementHints& hints_;

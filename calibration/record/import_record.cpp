@@ -205,7 +205,7 @@ void import_record(LineSource& lines, FileContents& contents, RowErrors& errors)
   if (errors.count() > 0) {
     return;
   }
-  contents.check_gpu(header.gpu, lines.place());
+  contents.accept_gpu(header.gpu, lines.place());
   Measurements& set = contents.set(header);
   std::string_view line;
   while (lines.next(line)) {

@@ -186,6 +186,13 @@ TEST_CASE("a set is split by family, each with the inputs of its points", "[reco
   CHECK(record_file_name(parts[1].header, KernelFamily::moe) == "h100-sxm.inferometer.moe.jsonl");
 }
 
+TEST_CASE("a record says which GPU it is about", "[record]") {
+  const Measurements set = test::set_of(kHeader, "a100_sxm.jsonl", "l4");
+  CHECK(set.header.gpu == "h100-sxm");
+  REQUIRE(set.notes.size() == 1);
+  CHECK(set.notes[0].ends_with("a100_sxm.jsonl: taken for h100-sxm, as the file or its path says, not l4"));
+}
+
 TEST_CASE("points whose kernel was wrong are suspects", "[record]") {
   const Measurements set = read_back(
       kHeader +
