@@ -149,6 +149,14 @@ TEST_CASE("a cut off gzip file is refused, not read in part", "[measurement_erro
   CHECK(complaint_about_path(path) == path + ": the gzip data are cut off");
 }
 
+TEST_CASE("a file that is named and lies in a folder that is named is read once", "[measurement_errors]") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("a.csv", kGemm + "bfloat16,1,64,64,0.01\n");
+  const auto sets = read_measurements({path, directory.file(""), directory.file("./a.csv")}, {});
+  REQUIRE(sets.size() == 1);
+  CHECK(sets[0].points.size() == 1);
+}
+
 // 2 * 4096^3 FLOP at 989 TFLOPS are 138.97 us; 4096 x 4096 bf16 three times are 100.7 MB, at 3.35 TB/s 30 us.
 TEST_CASE("times of another unit are refused", "[measurement_errors]") {
   const auto gemms = [](const std::string& latency) {
@@ -172,7 +180,10 @@ TEST_CASE("times of another unit are refused", "[measurement_errors]") {
   CHECK(complaint_about(gemms("4.18")).size() > 0);
   CHECK(complaint_about(gemms("0.0696")).empty());
   CHECK(complaint_about(gemms("0.0694")).size() > 0);
-  // Too short for the datasheet to say anything.
+  // Too short for the datasheet to say anything: 0.1 us and 3 ms.
+  CHECK(complaint_about(kGemm + "bfloat16,1,64,64,0.000101\n").empty());
+  CHECK(complaint_about(kGemm + "bfloat16,1,64,64,0.000099\n").size() > 0);
+  CHECK(complaint_about(kGemm + "bfloat16,1,64,64,2.99\n").empty());
   CHECK(complaint_about(kGemm + "bfloat16,1,64,64,5\n") ==
         "t.csv: half of 1 points that the GPU needs less than 10 us for take 5000 us or more: the times "
         "look like us "
@@ -196,6 +207,26 @@ TEST_CASE("rows that are faster than the GPU are set apart", "[measurement_error
   CHECK(set.suspects[0].reason ==
         "gemm bf16 m=4096 n=4096 k=4096 in 125 us; the datasheet allows no less than 138.968 us");
   CHECK(set.suspects[1].where.line == 10);
+}
+
+// 16384 tokens to 2 experts each, 4096 x 14336 three times: 6 * 32768 * 4096 * 14336 = 1.1545e13 FLOP, 11.67
+// ms at 989 TFLOPS; 0.9 of it 10.506 ms. Which experts four GPUs reach, and so who computes how much, is not
+// known.
+TEST_CASE("of experts only the arithmetic of one GPU is certain", "[measurement_errors]") {
+  const std::string header =
+      "# framework=VLLM;version=1;device=NVIDIA H100 80GB HBM3;op_name=moe;moe_dtype=bfloat16\n"
+      "num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,latency\n";
+  const Measurements whole = set_of(header +
+                                    "16384,4096,14336,2,8,1,1,balanced,10.50\n"
+                                    "16384,4096,14336,2,8,1,1,balanced,10.51\n");
+  CHECK(whole.points.size() == 1);
+  REQUIRE(whole.suspects.size() == 1);
+  CHECK(whole.suspects[0].where.line == 3);
+  // A quarter is 2.92 ms.
+  CHECK(set_of(header + "16384,4096,14336,2,8,1,4,power_law_1.2,2.0\n").suspects.empty());
+  // Four tokens reach 5.5 of the experts on the average, 575 us of memory traffic, but two when all choose
+  // alike.
+  CHECK(set_of(header + "4,4096,14336,2,8,1,1,power_law_1.2,0.25\n").suspects.empty());
 }
 
 }  // namespace inferometer

@@ -1,9 +1,11 @@
 // Our own files of measurements: what is written is what is read.
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "base/random.hpp"
+#include "calibration/record/header_fields.hpp"
 #include "calibration/record/nanoseconds.hpp"
 #include "calibration/record/write_measurements.hpp"
 #include "tests/unit/calibration/measurement_test_support.hpp"
@@ -167,6 +169,37 @@ TEST_CASE("a file grows by points of the same set only", "[record]") {
         path + ":1: the file and what is added describe two sets: power_limit_w 700 and 500");
   CHECK(refusal(set) == path + ":1: imported into this file before: a.csv sha256:11");
   CHECK(contents_of(path) == record_text(set));
+}
+
+TEST_CASE("sets differ in what was measured and how, not in when and where", "[record]") {
+  const MeasurementHeader header = full_set().header;
+  const std::vector<std::string_view> may_differ = {"uuid_hash", "host", "utc", "temperature_c",
+                                                    "sm_mhz_mean"};
+  const auto says = [&](const MeasurementHeader& other, std::string_view name) {
+    const bool differs = std::find(may_differ.begin(), may_differ.end(), name) == may_differ.end();
+    const std::string difference = header_difference(header, other);
+    return differs ? difference.starts_with(std::string(name) + " ") : difference.empty();
+  };
+  for (const HeaderText& field : header_texts()) {
+    INFO(field.name);
+    MeasurementHeader other = header;
+    other.*field.member += "x";
+    CHECK(says(other, field.name));
+    if (header_difference(header, other).empty()) {
+      merge_headers(other, header);
+      CHECK((other.*field.member).empty());
+    }
+  }
+  for (const HeaderNumber& field : header_numbers()) {
+    INFO(field.name);
+    MeasurementHeader other = header;
+    other.*field.member += 1;
+    CHECK(says(other, field.name));
+    if (header_difference(header, other).empty()) {
+      merge_headers(other, header);
+      CHECK(other.*field.member == 0);
+    }
+  }
 }
 
 TEST_CASE("a set is split by family, each with the inputs of its points", "[record]") {
