@@ -1,7 +1,7 @@
 # The libraries that every build of ours links to. Also part of the installed package, for the projects that embed it;
 # there a missing one makes find_package(inferometer) fail the way its caller asked for.
 
-foreach(library IN ITEMS yaml-cpp nlohmann_json fmt OpenSSL ZLIB simdjson)
+foreach(library IN ITEMS yaml-cpp nlohmann_json fmt OpenSSL ZLIB simdjson Eigen3)
   if(CMAKE_FIND_PACKAGE_NAME STREQUAL "inferometer")
     find_dependency(${library})
   else()

@@ -10,5 +10,9 @@ namespace inferometer {
 
 void add_calibrate_import(CLI::App& calibrate_command);
 void add_calibrate_show(CLI::App& calibrate_command);
+/// `calibrate fit DATA... --out FILE`: from measurements to a profile.
+void add_calibrate_fit(CLI::App& parent);
+/// `calibrate validate PROFILE DATA...`: how far a profile is from measurements.
+void add_calibrate_validate(CLI::App& parent);
 
 }  // namespace inferometer

@@ -22,9 +22,9 @@ void add_describe_command(CLI::App& app);
 void add_memory_command(CLI::App& app);
 /// `roofline`: what binds a step, operator by operator.
 void add_roofline_command(CLI::App& app);
+/// `calibrate import | fit | validate | show`: how fast a GPU's kernels are, and how well we know it.
+void add_calibrate_command(CLI::App& app);
 /// `workload inspect | convert | generate`: what is in a trace.
 void add_workload_command(CLI::App& app);
-/// `calibrate import | show`: how fast a GPU's kernels were measured to be.
-void add_calibrate_command(CLI::App& app);
 
 }  // namespace inferometer

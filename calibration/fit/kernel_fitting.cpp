@@ -1,0 +1,288 @@
+#include "calibration/fit/kernel_fitting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/random.hpp"
+#include "calibration/fit/boosted_trees.hpp"
+#include "calibration/fit/roofline_fit.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
+
+namespace inferometer {
+namespace {
+
+using Axes = std::array<double, kMostAxes>;
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::vector<MeasuredKernel> without_duplicates(std::span<const MeasuredKernel> points) {
+  std::map<Axes, std::size_t> place;
+  std::vector<MeasuredKernel> result;
+  std::vector<std::vector<double>> times;
+  for (const MeasuredKernel& point : points) {
+    const auto [found, is_new] = place.emplace(point.call.axes, result.size());
+    if (is_new) {
+      result.push_back(point);
+      times.emplace_back();
+    }
+    times[found->second].push_back(point.seconds);
+  }
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i].seconds = median_of(std::move(times[i]));
+  }
+  return result;
+}
+
+/// Seconds a byte takes by the bandwidth that the points show. The L2 cache is faster than memory, and the
+/// search wants an efficiency below one: it is told of a memory several times as fast.
+double seconds_per_byte(std::span<const MeasuredKernel> points, GpuSpec gpu) {
+  constexpr double kFasterThanAnyCache = 8;
+  gpu.hbm_bandwidth = gpu.hbm_bandwidth * kFasterThanAnyCache;
+  const RooflineConstants constants = fit_roofline(points, gpu);
+  return 1 / (gpu.hbm_bandwidth.count() * constants.bandwidth_efficiency);
+}
+
+/// Decode attention as if its keys and values came from memory each time.
+std::vector<MeasuredKernel> cooled(std::vector<MeasuredKernel> points, const GpuSpec& gpu) {
+  constexpr double kWhollyCached = 0.8;  // of L2; above that some of it has been pushed out
+  const double cached_bytes = kWhollyCached * static_cast<double>(gpu.l2_cache.count());
+  std::vector<MeasuredKernel> cold, warm;
+  for (MeasuredKernel& point : points) {
+    if (!fits_in_l2(point.call, gpu)) {
+      cold.push_back(std::move(point));
+    } else if (kv_bytes(point.call) <= cached_bytes) {
+      warm.push_back(std::move(point));
+    }
+  }
+  if (cold.empty() || warm.empty()) {
+    return cold.empty() ? warm : cold;
+  }
+  const double slower = seconds_per_byte(cold, gpu) - seconds_per_byte(warm, gpu);
+  for (MeasuredKernel& point : warm) {
+    point.seconds += std::max(0.0, slower) * kv_bytes(point.call);
+    cold.push_back(std::move(point));
+  }
+  return cold;
+}
+
+/// Points that were not read from the cache; all of them if there are no others.
+std::vector<MeasuredKernel> measured_as_they_happen(std::span<const MeasuredKernel> points,
+                                                    const GpuSpec& gpu) {
+  std::vector<MeasuredKernel> result;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(result),
+               [&](const MeasuredKernel& point) { return !fits_in_l2(point.call, gpu); });
+  return result.empty() ? std::vector<MeasuredKernel>(points.begin(), points.end()) : result;
+}
+
+std::vector<AxisRange> ranges_of(std::span<const MeasuredKernel> points) {
+  std::vector<AxisRange> ranges(info(points[0].call.family).axes.size());
+  for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
+    const auto [low, high] = std::minmax_element(points.begin(), points.end(),
+                                                 [axis](const MeasuredKernel& a, const MeasuredKernel& b) {
+                                                   return a.call.axes[axis] < b.call.axes[axis];
+                                                 });
+    ranges[axis] = {low->call.axes[axis], high->call.axes[axis]};
+  }
+  return ranges;
+}
+
+double log_ratio(const MeasuredKernel& point, const KernelFit& fit, const GpuSpec& gpu) {
+  return std::log(point.seconds / roofline_parts(point.call, fit.roofline, gpu).total_s());
+}
+
+/// By cross-validation on H100 and A100 tables; within a tenth of their error they may be chosen freely.
+BoostingOptions boosting_of(KernelFamily family) {
+  switch (family) {
+    case KernelFamily::prefill_attention:
+      return {.trees = 300, .leaves = 63, .learning_rate = 0.1, .points_a_leaf = 20};
+    case KernelFamily::decode_attention:
+      // Heads that share nothing with others are few and measured sparsely.
+      return {.trees = 300, .leaves = 63, .learning_rate = 0.1, .points_a_leaf = 2};
+    case KernelFamily::moe:
+      // More would learn the random routing of each measurement.
+      return {.trees = 200, .leaves = 31, .learning_rate = 0.12, .points_a_leaf = 5};
+    default:
+      return {};
+  }
+}
+
+RegressionTrees trees_over(std::span<const MeasuredKernel> points, const KernelFit& fit,
+                           const BoostingOptions& options, const GpuSpec& gpu) {
+  std::vector<std::vector<double>> columns(kernel_features(points[0].call, gpu).count);
+  if (columns.empty()) {
+    return {};
+  }
+  std::vector<double> targets;
+  for (const MeasuredKernel& point : points) {
+    const KernelFeatures features = kernel_features(point.call, gpu);
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+      columns[f].push_back(features.values[f]);
+    }
+    targets.push_back(log_ratio(point, fit, gpu));
+  }
+  return grow_trees(columns, targets, options);
+}
+
+/// Trees of their own for what fits in the L2 cache: its times are corrected ones, and must not teach the
+/// others.
+void fit_trees(std::span<const MeasuredKernel> points, const GpuSpec& gpu, KernelFit& fit) {
+  std::vector<MeasuredKernel> beyond, within;
+  for (const MeasuredKernel& point : points) {
+    (fits_in_l2(point.call, gpu) ? within : beyond).push_back(point);
+  }
+  BoostingOptions options = boosting_of(fit.family);
+  fit.trees = trees_over(beyond.empty() ? within : beyond, fit, options, gpu);
+  if (!beyond.empty() && !within.empty()) {
+    options.trees = 100;
+    options.leaves = 31;
+    fit.trees_in_l2 = trees_over(within, fit, options, gpu);
+  }
+}
+
+/// A knot at every measured size: tables of collectives are short.
+std::vector<SizeCurve> curves_through(std::span<const MeasuredKernel> points, const KernelFit& fit,
+                                      const GpuSpec& gpu) {
+  std::map<double, std::map<double, double>> by_gpus;
+  for (const MeasuredKernel& point : points) {
+    by_gpus[point.call.axes[0]][point.call.axes[1]] = log_ratio(point, fit, gpu);
+  }
+  std::vector<SizeCurve> curves;
+  for (const auto& [gpus, knots] : by_gpus) {
+    SizeCurve& curve = curves.emplace_back();
+    curve.gpus = gpus;
+    for (const auto& [bytes, ratio] : knots) {
+      curve.bytes.push_back(bytes);
+      curve.log_ratio.push_back(ratio);
+    }
+  }
+  return curves;
+}
+
+/// Positions of the axes that make a shape, by family.
+std::vector<std::size_t> shape_axes(KernelFamily family) {
+  switch (family) {
+    case KernelFamily::gemm:
+      return {1, 2};
+    case KernelFamily::prefill_attention:
+      return {3, 4};
+    case KernelFamily::decode_attention:
+      return {2, 3};
+    case KernelFamily::moe:
+      return {1, 2, 3, 4};
+    case KernelFamily::elementwise:
+      return {0};
+    case KernelFamily::collective:
+      return {0, 1};
+    case KernelFamily::host:
+      return {0, 1};
+  }
+  check_failed("family", __FILE__, __LINE__, "unknown kernel family");
+}
+
+/// What a point is held out together with: points of equal keys stay together.
+Axes split_key(const MeasuredKernel& point, SplitBy split) {
+  if (split == SplitBy::point) {
+    return point.call.axes;
+  }
+  Axes key{};
+  for (const std::size_t axis : shape_axes(point.call.family)) {
+    key[axis] = point.call.axes[axis];
+  }
+  return key;
+}
+
+/// The fold of each point.
+std::vector<int> dealt(std::span<const MeasuredKernel> points, SplitBy split, int folds) {
+  std::map<Axes, int> fold_of;
+  for (const MeasuredKernel& point : points) {
+    fold_of.emplace(split_key(point, split), 0);
+  }
+  std::vector<int*> shuffled;
+  for (auto& [key, fold] : fold_of) {
+    shuffled.push_back(&fold);
+  }
+  RandomStream random(0, "calibration/folds");
+  for (std::size_t i = shuffled.size(); i > 1; --i) {
+    std::swap(shuffled[i - 1], shuffled[random.below(i)]);
+  }
+  for (std::size_t i = 0; i < shuffled.size(); ++i) {
+    *shuffled[i] = static_cast<int>(i % static_cast<std::size_t>(folds));
+  }
+  std::vector<int> result;
+  for (const MeasuredKernel& point : points) {
+    result.push_back(fold_of.at(split_key(point, split)));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<MeasuredKernel> prepared(std::span<const MeasuredKernel> points, const GpuSpec& gpu) {
+  std::vector<MeasuredKernel> result = without_duplicates(points);
+  return result.front().call.family == KernelFamily::decode_attention ? cooled(std::move(result), gpu)
+                                                                      : result;
+}
+
+KernelFit fit_kernel(std::span<const MeasuredKernel> points, const GpuSpec& gpu) {
+  KernelFit fit;
+  fit.family = points[0].call.family;
+  fit.variant = points[0].call.variant;
+  fit.points = static_cast<std::int64_t>(points.size());
+  fit.range = ranges_of(points);
+  fit.roofline = fit_roofline(measured_as_they_happen(points, gpu), gpu);
+  if (fit.family == KernelFamily::collective) {
+    fit.curves = curves_through(points, fit, gpu);
+  } else {
+    fit_trees(points, gpu, fit);
+  }
+  return fit;
+}
+
+std::vector<HeldOut> cross_validate(std::span<const MeasuredKernel> points, const GpuSpec& gpu, SplitBy split,
+                                    int folds) {
+  const std::vector<int> fold_of = dealt(points, split, folds);
+  std::vector<HeldOut> result;
+  for (int fold = 0; fold < folds; ++fold) {
+    std::vector<MeasuredKernel> known;
+    std::vector<const MeasuredKernel*> unseen;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (fold_of[i] != fold) {
+        known.push_back(points[i]);
+      } else if (!fits_in_l2(points[i].call, gpu)) {
+        unseen.push_back(&points[i]);
+      }
+    }
+    if (known.empty() || unseen.empty()) {
+      continue;
+    }
+    const KernelFit fit = fit_kernel(known, gpu);
+    for (const MeasuredKernel* point : unseen) {
+      result.push_back({point, predicted_seconds(fit, point->call, gpu)});
+    }
+  }
+  return result;
+}
+
+KernelFit fit_with_errors(std::span<const MeasuredKernel> points, const GpuSpec& gpu, int folds) {
+  KernelFit fit = fit_kernel(points, gpu);
+  std::map<std::string, std::vector<TimePair>, std::less<>> by_region;
+  for (const HeldOut& held_out : cross_validate(points, gpu, SplitBy::shape, folds)) {
+    by_region[std::string(region_of(held_out.point->call, gpu))].push_back(
+        {held_out.predicted_s, held_out.point->seconds});
+  }
+  for (const auto& [region, pairs] : by_region) {
+    fit.regions.push_back(region_error(region, pairs));
+  }
+  return fit;
+}
+
+}  // namespace inferometer

@@ -1,0 +1,182 @@
+#include "costmodel/kernels/kernel_roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/portable_math.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
+
+namespace inferometer {
+namespace {
+
+double log_of(double size) {
+  return portable_log(size);
+}
+
+/// Smallest power of two that holds a number, as its exponent: libraries choose kernels by it.
+double power_of_two_above(double size) {
+  return std::ceil(std::log2(size) - 1e-9);
+}
+
+/// How many rounds of the whole GPU so many tiles take, and how much of them is idle: both as logarithms.
+void add_waves(KernelFeatures& features, double tiles, const GpuSpec& gpu) {
+  const double waves = tiles / static_cast<double>(gpu.sm_count);
+  features.add(log_of(waves));
+  features.add(log_of(std::ceil(waves) / waves));
+}
+
+KernelFeatures gemm_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [m, n, k] = std::array{call.axes[0], call.axes[1], call.axes[2]};
+  KernelFeatures features;
+  features.add(log_of(m));
+  features.add(log_of(n));
+  features.add(log_of(k));
+  features.add(log_of(m * n));
+  features.add(log_of(n * k));
+  features.add(log_of(m * n * k));
+  features.add(log_of(datasheet_seconds(kernel_work(call), gpu)));
+  features.add(power_of_two_above(m));
+  // Tiles of matrix products: the smallest, the commonest, the largest that libraries use.
+  constexpr std::array<std::array<double, 2>, 3> kTiles = {{{64, 64}, {128, 128}, {128, 256}}};
+  for (const auto& [rows, columns] : kTiles) {
+    add_waves(features, std::ceil(m / rows) * std::ceil(n / columns), gpu);
+  }
+  return features;
+}
+
+/// A chunk of q tokens after p cached ones attends as many pairs, with as many rows, as q / (q + 2 p) prompts
+/// of q + 2 p tokens. Measurements know whole prompts.
+KernelFeatures prefill_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [batch, tokens, past, heads, kv_heads, head_dim, window] = std::array{
+      call.axes[0], call.axes[1], call.axes[2], call.axes[3], call.axes[4], call.axes[5], call.axes[6]};
+  const double length = tokens + 2 * past;
+  const double prompts = batch * tokens / length;
+  KernelFeatures features;
+  features.add(log_of(prompts));
+  features.add(log_of(length));
+  features.add(log_of(heads));
+  features.add(log_of(kv_heads));
+  features.add(log_of(heads / kv_heads));
+  features.add(log_of(prompts * heads));
+  features.add(log_of(prompts * kv_heads));
+  features.add(log_of(kv_bytes(call)));
+  features.add(log_of(batch * tokens * heads));
+  features.add(log_of(datasheet_seconds(kernel_work(call), gpu)));
+  features.add(head_dim);
+  features.add(log_of(window > 0 ? std::min(window, length) : length));
+  features.add(window > 0 ? 1 : 0);
+  constexpr double kTileRows = 128;
+  add_waves(features, batch * heads * std::ceil(tokens / kTileRows), gpu);
+  return features;
+}
+
+KernelFeatures decode_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [batch, context, heads, kv_heads, head_dim, window] =
+      std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3], call.axes[4], call.axes[5]};
+  const double group = heads / kv_heads;
+  KernelFeatures features;
+  features.add(log_of(batch));
+  features.add(log_of(kv_heads));
+  features.add(log_of(heads));
+  features.add(log_of(context));
+  features.add(log_of(batch * kv_heads));
+  features.add(log_of(batch * heads));
+  features.add(log_of(group));
+  features.add(power_of_two_above(group));
+  features.add(log_of(kv_bytes(call)));
+  features.add(log_of(datasheet_seconds(kernel_work(call), gpu)));
+  features.add(head_dim);
+  features.add(log_of(window > 0 ? std::min(window, context) : context));
+  features.add(window > 0 ? 1 : 0);
+  add_waves(features, batch * kv_heads, gpu);
+  constexpr double kTileRows = 16;  // query heads of a group that share one tile of the smallest matrix unit
+  add_waves(features, batch * kv_heads * std::ceil(group / kTileRows), gpu);
+  return features;
+}
+
+KernelFeatures moe_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [tokens, hidden, ffn, experts, top_k, tensor_parallel, expert_parallel, skew] =
+      std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3],
+                 call.axes[4], call.axes[5], call.axes[6], call.axes[7]};
+  const KernelWork work = kernel_work(call);
+  const double rows = tokens * top_k / experts;  // of an expert, on average
+  const double columns = ffn / tensor_parallel;
+  KernelFeatures features;
+  features.add(log_of(tokens));
+  features.add(log_of(hidden));
+  features.add(log_of(columns));
+  features.add(log_of(experts));
+  features.add(log_of(experts / expert_parallel));
+  features.add(log_of(top_k));
+  features.add(log_of(expert_parallel));
+  features.add(skew);
+  features.add(log_of(rows));
+  features.add(log_of(tokens * top_k / expert_parallel));
+  features.add(log_of(work.flops));
+  features.add(log_of(work.hbm_bytes));
+  features.add(log_of(hidden * columns));
+  features.add(log_of(datasheet_seconds(work, gpu)));
+  return features;
+}
+
+double units(const KernelCall& call) {
+  switch (call.family) {
+    case KernelFamily::decode_attention:
+      return call.axes[0] * call.axes[3];
+    case KernelFamily::host:
+      return call.axes[0];
+    default:
+      return 0;
+  }
+}
+
+/// FLOPs of the masked parts of tiles: half of T0 - 1 keys more for each query.
+double overhang_flops(const KernelCall& call, double overhang_tokens) {
+  if (call.family != KernelFamily::prefill_attention) {
+    return 0;
+  }
+  const auto [batch, tokens, heads, head_dim] =
+      std::array{call.axes[0], call.axes[1], call.axes[3], call.axes[5]};
+  return 4 * batch * tokens * heads * head_dim * (overhang_tokens - 1) / 2;
+}
+
+}  // namespace
+
+RooflineParts roofline_parts(const KernelCall& call, const RooflineConstants& constants, const GpuSpec& gpu) {
+  const KernelWork work = kernel_work(call);
+  const double link = gpu.nvlink_per_direction.value_or(gpu.pcie_per_direction).count();
+  const double moved = call.family == KernelFamily::collective ? work.link_bytes / link
+                                                               : work.hbm_bytes / gpu.hbm_bandwidth.count();
+  return {constants.start_up_s + constants.per_unit_s * units(call),
+          (work.flops + overhang_flops(call, constants.overhang_tokens)) /
+              (peak(gpu, work.unit).count() * constants.compute_efficiency),
+          moved / constants.bandwidth_efficiency};
+}
+
+KernelFeatures kernel_features(const KernelCall& call, const GpuSpec& gpu) {
+  switch (call.family) {
+    case KernelFamily::gemm:
+      return gemm_features(call, gpu);
+    case KernelFamily::prefill_attention:
+      return prefill_features(call, gpu);
+    case KernelFamily::decode_attention:
+      return decode_features(call, gpu);
+    case KernelFamily::moe:
+      return moe_features(call, gpu);
+    case KernelFamily::elementwise:
+    case KernelFamily::collective:
+    case KernelFamily::host:
+      return {};
+  }
+  return {};
+}
+
+std::size_t feature_count(KernelFamily family) {
+  KernelCall smallest{.family = family, .variant = std::string(info(family).variants.front())};
+  smallest.axes.fill(1);
+  GpuSpec any_gpu;
+  any_gpu.sm_count = 1;
+  return kernel_features(smallest, any_gpu).count;
+}
+
+}  // namespace inferometer
