@@ -31,6 +31,8 @@ std::string_view to_string(CostLevel level) {
       return "datasheet";
     case CostLevel::roofline:
       return "roofline";
+    case CostLevel::calibrated:
+      return "calibrated";
   }
   check_failed("level", __FILE__, __LINE__, "unknown cost level");
 }
@@ -42,10 +44,16 @@ Table cost_model_table() {
   Table table("cost_model", "How the time of an engine step is found");
   table
       .add_choice(
-          "level", {"datasheet", "roofline"},
+          "level", {"datasheet", "roofline", "calibrated"},
           "datasheet: the larger of the compute and memory roofs; roofline: with fitted efficiencies and "
-          "kernel start-up")
-      .by_default("roofline");
+          "kernel start-up; calibrated: corrected by measured kernels, for GPUs that have a profile of the "
+          "library "
+          "(else roofline)")
+      .by_default("calibrated");
+  table
+      .add_choice("kernels", {"vllm", "tensorrt-llm"},
+                  "Library whose measured kernels the level calibrated takes")
+      .by_default("vllm");
   table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step")
       .by_default("500 us")
       .range("0 s", "1 s");
@@ -74,9 +82,23 @@ Table cost_model_table() {
   return table;
 }
 
+namespace {
+
+CostLevel level_from(std::string_view word) {
+  for (const CostLevel level : {CostLevel::datasheet, CostLevel::roofline}) {
+    if (to_string(level) == word) {
+      return level;
+    }
+  }
+  return CostLevel::calibrated;
+}
+
+}  // namespace
+
 CostOptions cost_options_from(const Values& values) {
   CostOptions options;
-  options.level = values.text("level") == "datasheet" ? CostLevel::datasheet : CostLevel::roofline;
+  options.level = level_from(values.text("level"));
+  options.kernels = values.text("kernels");
   options.host_fixed = values.duration("host_fixed");
   options.host_per_sequence = values.duration("host_per_sequence");
   options.host_overlap = values.flag("host_overlap");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/config/table.hpp"
@@ -15,14 +16,18 @@ namespace inferometer {
 
 /// How closely an operator's time follows real kernels.
 enum class CostLevel {
-  datasheet,  ///< the larger of the two roofs of the datasheet; no start-up
-  roofline,   ///< roofs scaled by fitted efficiencies, plus start-up, by operator family
+  datasheet,   ///< the larger of the two roofs of the datasheet; no start-up
+  roofline,    ///< roofs scaled by fitted efficiencies, plus start-up, by operator family
+  calibrated,  ///< a roofline of each kernel family times a correction fitted to measured kernels
 };
 
 std::string_view to_string(CostLevel level);
 
 struct CostOptions {
   CostLevel level = CostLevel::roofline;
+  std::string kernels = "vllm";  ///< library whose measured kernels the level `calibrated` takes
+  /// Set in the runs behind an uncertainty interval: which draw from the errors of the profile.
+  std::optional<std::uint64_t> resample;
   Duration host_fixed = microseconds(500);       ///< scheduler and launch, each step
   Duration host_per_sequence = microseconds(5);  ///< bookkeeping of each sequence of the step
   bool host_overlap = false;  ///< false: the GPU waits for the host; true: a step takes the longer of the two

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/error.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
 #include "costmodel/operators.hpp"
 #include "hardware/profile.hpp"
 
@@ -57,6 +58,15 @@ void check_settings(const MemorySettings& settings) {
   diagnostics.throw_if_any();
 }
 
+/// Of weights of the layers' matrices, scales included.
+Bytes matrix_bytes(const ModelSpec& model, std::int64_t weights) {
+  if (model.weight_format == "bf16") {
+    return Bytes(weights * model.weight_bytes);
+  }
+  return Bytes(static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(weights) * weight_format(model.weight_format).weight_bytes)));
+}
+
 }  // namespace
 
 Bytes MemoryFootprint::shortfall() const {
@@ -72,8 +82,9 @@ std::int64_t MemoryFootprint::sequences_at(TokenCount context) const {
 Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel) {
   const ModelShard part = shard(model, tensor_parallel);
   const std::int64_t qkv_width = (part.heads + 2 * part.kv_heads) * model.head_dim;
-  std::int64_t layer = model.hidden * qkv_width + part.heads * model.head_dim * model.hidden +
-                       3 * model.hidden * part.ffn + 2 * model.hidden;
+  const std::int64_t matrices =
+      model.hidden * qkv_width + part.heads * model.head_dim * model.hidden + 3 * model.hidden * part.ffn;
+  std::int64_t layer = 2 * model.hidden;
   if (model.qk_norm) {
     layer += 2 * model.head_dim;
   }
@@ -86,7 +97,8 @@ Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel)
   const std::int64_t padded_vocab = ceil_div(model.vocab, kVocabPadding) * kVocabPadding;
   const std::int64_t rows = ceil_div(padded_vocab, tensor_parallel);
   const std::int64_t embeddings = (model.tied_embeddings ? 1 : 2) * rows * model.hidden;
-  return Bytes((model.layers * layer + model.hidden + embeddings) * model.weight_bytes);
+  return matrix_bytes(model, model.layers * matrices) +
+         Bytes((model.layers * layer + model.hidden + embeddings) * model.weight_bytes);
 }
 
 Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,

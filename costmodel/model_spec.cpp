@@ -16,6 +16,9 @@ namespace fs = std::filesystem;
 constexpr const char* kModelFolder = "costmodel/models";
 constexpr const char* kConfigFile = "config.json";
 
+constexpr std::string_view kWeightQuantizations[] = {"none", "fp8", "fp8_block", "int4"};
+constexpr std::string_view kKvCacheFormats[] = {"auto", "fp8"};
+
 bool looks_like_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".json") || text == "." || text == "..";
 }
@@ -78,6 +81,24 @@ std::int64_t ModelSpec::matmul_parameters() const {
 
 Bytes ModelSpec::kv_bytes_per_token(std::int64_t tensor_parallel) const {
   return Bytes(2 * layers * ceil_div(kv_heads, tensor_parallel) * head_dim * kv_bytes);
+}
+
+std::span<const std::string_view> weight_quantizations() {
+  return kWeightQuantizations;
+}
+
+std::span<const std::string_view> kv_cache_formats() {
+  return kKvCacheFormats;
+}
+
+ModelSpec quantized(ModelSpec model, std::string_view weights, std::string_view kv_cache) {
+  if (weights != "none") {
+    model.weight_format = weights == "int4" ? "int4_weights" : std::string(weights);
+  }
+  if (kv_cache == "fp8") {
+    model.kv_bytes = 1;
+  }
+  return model;
 }
 
 std::vector<std::string> builtin_model_names() {

@@ -3,7 +3,9 @@
 // The architecture of a dense decoder-only transformer, read from a Hugging Face config.json.
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -27,7 +29,8 @@ struct ModelSpec {
   bool attention_bias = false;                 ///< bias on Q, K, V (Qwen2.5) — see also output_bias
   bool output_bias = false;                    ///< bias on O as well
   std::optional<std::int64_t> sliding_window;  ///< [W] on every layer; absent: full attention
-  std::int64_t weight_bytes = 2;               ///< per parameter (bf16)
+  std::int64_t weight_bytes = 2;               ///< per parameter of the checkpoint (bf16)
+  std::string weight_format = "bf16";          ///< of the layers' matrices: see quantized()
   std::int64_t kv_bytes = 2;                   ///< per KV element
 
   [[nodiscard]] std::int64_t group_size() const { return heads / kv_heads; }  ///< [g], GQA
@@ -41,6 +44,16 @@ struct ModelSpec {
 };
 
 std::vector<std::string> builtin_model_names();
+
+/// Number formats that quantized() takes: of weights, and of the KV cache ("auto": the checkpoint's).
+std::span<const std::string_view> weight_quantizations();
+std::span<const std::string_view> kv_cache_formats();
+
+/// The model as it is served: matrices of the layers in another format, embeddings, norms and lm_head as they
+/// are. "none": as in the checkpoint; "fp8": weights and inputs of the products, a scale a channel;
+/// "fp8_block": a scale for each 128 x 128 weights; "int4": weights only, a scale for each group of 128.
+/// Precondition: words of the two lists.
+ModelSpec quantized(ModelSpec model, std::string_view weights, std::string_view kv_cache);
 
 /// A built-in name, a config.json, or a directory that has one. Throws ConfigError: unknown name (nearest
 /// suggested), unreadable JSON (file:line:column), an architecture we cannot price (says what is missing).

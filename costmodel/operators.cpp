@@ -1,12 +1,17 @@
 #include "costmodel/operators.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string>
 
 #include "base/check.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
 namespace {
 
+constexpr std::string_view kCheckpointFormat = "bf16";  // 16 bit, or whatever the checkpoint says
 constexpr std::int64_t kActivationBytes = 2;
 constexpr std::int64_t kLogitBytes = 4;  // logits are upcast to 32 bit before sampling
 // Temperature in place (read, write), then one read for the arg max with noise. Top-p and top-k sort on top
@@ -27,15 +32,41 @@ Operator elementwise(std::string_view name, std::int64_t repeats, std::int64_t f
           .hbm_bytes = Bytes(bytes)};
 }
 
+KernelCall call_of(KernelFamily family, std::string_view variant, std::initializer_list<double> axes) {
+  KernelCall call{.family = family, .variant = std::string(variant)};
+  std::copy(axes.begin(), axes.end(), call.axes.begin());
+  return call;
+}
+
+/// An elementwise operator that measurements know by a name of their own.
+Operator measured_elementwise(std::string_view variant, std::int64_t tokens, std::int64_t width,
+                              Operator part) {
+  part.call =
+      call_of(KernelFamily::elementwise, variant, {static_cast<double>(tokens), static_cast<double>(width)});
+  return part;
+}
+
 /// rows x inputs times inputs x outputs, weights read once.
-Operator gemm(std::string_view name, const ModelSpec& model, std::int64_t repeats, std::int64_t rows,
-              std::int64_t inputs, std::int64_t outputs) {
+Operator gemm(std::string_view name, std::string_view format, const ModelSpec& model, std::int64_t repeats,
+              std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
+  const bool is_checkpoint = format == kCheckpointFormat;
+  const WeightFormat& bytes = weight_format(format);
+  const double weights = static_cast<double>(inputs * outputs) *
+                         (is_checkpoint ? static_cast<double>(model.weight_bytes) : bytes.weight_bytes);
+  const double activations = static_cast<double>(rows) * (bytes.input_bytes * static_cast<double>(inputs) +
+                                                          static_cast<double>(kActivationBytes * outputs));
   return {.name = name,
           .family = OperatorFamily::gemm,
           .repeats = repeats,
           .flops = flops(2 * rows * inputs * outputs),
-          .hbm_bytes =
-              Bytes(model.weight_bytes * inputs * outputs + kActivationBytes * rows * (inputs + outputs))};
+          .hbm_bytes = Bytes(static_cast<std::int64_t>(std::ceil(weights) + activations)),
+          .call = call_of(
+              KernelFamily::gemm, format,
+              {static_cast<double>(rows), static_cast<double>(outputs), static_cast<double>(inputs)})};
+}
+
+std::string_view attention_format(const ModelSpec& model) {
+  return model.kv_bytes == 1 ? "fp8_kv" : "bf16";
 }
 
 /// A bias is added in the GEMM's last stage: one addition an output, one read of the bias itself.
@@ -49,7 +80,9 @@ Operator all_reduce(std::int64_t repeats, std::int64_t gpus, std::int64_t bytes)
   return {.name = "all-reduce",
           .family = OperatorFamily::collective,
           .repeats = repeats,
-          .link_bytes = Bytes(2 * (gpus - 1) * bytes / gpus)};
+          .link_bytes = Bytes(2 * (gpus - 1) * bytes / gpus),
+          .call = call_of(KernelFamily::collective, "all_reduce",
+                          {static_cast<double>(gpus), static_cast<double>(bytes)})};
 }
 
 }  // namespace
@@ -95,30 +128,38 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
   const std::int64_t hidden_bytes = kActivationBytes * tokens * width;
 
   std::vector<Operator> list;
-  list.push_back(elementwise("embedding", 1, 0, hidden_bytes));
+  list.push_back(
+      measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, hidden_bytes)));
   // Two a layer and the last: read the input and the residual stream, write the normed sum.
-  list.push_back(elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 3 * hidden_bytes));
-  Operator qkv = gemm("qkv projection", model, layers, tokens, width, query_width + 2 * kv_width);
+  list.push_back(measured_elementwise(
+      "norm", tokens, width,
+      elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 3 * hidden_bytes)));
+  Operator qkv =
+      gemm("qkv projection", model.weight_format, model, layers, tokens, width, query_width + 2 * kv_width);
   if (model.attention_bias) {
     add_bias(qkv, model, tokens, query_width + 2 * kv_width);
   }
   list.push_back(qkv);
   if (model.qk_norm) {
-    list.push_back(elementwise("qk norm", layers, 4 * tokens * rotated_width,
-                               2 * kActivationBytes * tokens * rotated_width));
+    list.push_back(measured_elementwise("norm", tokens, rotated_width,
+                                        elementwise("qk norm", layers, 4 * tokens * rotated_width,
+                                                    2 * kActivationBytes * tokens * rotated_width)));
   }
-  list.push_back(
+  list.push_back(measured_elementwise(
+      "rope", tokens, rotated_width,
       elementwise("rope + kv write", layers, 6 * tokens * rotated_width,
-                  2 * kActivationBytes * tokens * rotated_width + 2 * model.kv_bytes * tokens * kv_width));
-  Operator output = gemm("o projection", model, layers, tokens, query_width, width);
+                  2 * kActivationBytes * tokens * rotated_width + 2 * model.kv_bytes * tokens * kv_width)));
+  Operator output = gemm("o projection", model.weight_format, model, layers, tokens, query_width, width);
   if (model.output_bias) {
     add_bias(output, model, tokens, width);
   }
   list.push_back(output);
-  list.push_back(gemm("gate + up projection", model, layers, tokens, width, 2 * local.ffn));
   list.push_back(
-      elementwise("silu x up", layers, 5 * tokens * local.ffn, 3 * kActivationBytes * tokens * local.ffn));
-  list.push_back(gemm("down projection", model, layers, tokens, local.ffn, width));
+      gemm("gate + up projection", model.weight_format, model, layers, tokens, width, 2 * local.ffn));
+  list.push_back(measured_elementwise(
+      "silu_mul", tokens, local.ffn,
+      elementwise("silu x up", layers, 5 * tokens * local.ffn, 3 * kActivationBytes * tokens * local.ffn)));
+  list.push_back(gemm("down projection", model.weight_format, model, layers, tokens, local.ffn, width));
   if (tensor_parallel > 1) {
     list.push_back(all_reduce(2 * layers, tensor_parallel, hidden_bytes));
   }
@@ -131,14 +172,18 @@ std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_
     return list;
   }
   const ModelShard local = shard(model, tensor_parallel);
-  Operator head = gemm("lm_head", model, 1, rows, model.hidden, local.vocab);
+  Operator head = gemm("lm_head", kCheckpointFormat, model, 1, rows, model.hidden, local.vocab);
   head.hbm_bytes += Bytes((kLogitBytes - kActivationBytes) * rows * local.vocab);
   list.push_back(head);
   if (tensor_parallel > 1) {
     const std::int64_t others = (tensor_parallel - 1) * local.vocab;
-    list.push_back({.name = "logits gather",
-                    .family = OperatorFamily::collective,
-                    .link_bytes = Bytes(kActivationBytes * rows * others)});
+    list.push_back(
+        {.name = "logits gather",
+         .family = OperatorFamily::collective,
+         .link_bytes = Bytes(kActivationBytes * rows * others),
+         .call = call_of(KernelFamily::collective, "all_gather",
+                         {static_cast<double>(tensor_parallel),
+                          static_cast<double>(kActivationBytes * rows * tensor_parallel * local.vocab)})});
   }
   list.push_back(elementwise("sampling", 1, kSamplingFlopsPerLogit * rows * model.vocab,
                              kSamplingPasses * kLogitBytes * rows * model.vocab));
@@ -157,6 +202,12 @@ Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
     keys += attention_keys(chunk, model.sliding_window);
     tokens += chunk.tokens;
   }
+  // As measurements know it: whole prompts, with as many tokens and as many keys for each on average.
+  double twice_keys = 0;
+  for (const ChunkShape& chunk : chunks) {
+    twice_keys += static_cast<double>(chunk.tokens) * static_cast<double>(chunk.tokens + 2 * chunk.past);
+  }
+  const double length = twice_keys / static_cast<double>(tokens);
   // Scores and their product with the values: 2 FLOPs each for every pair and element.
   const Flops flops_per_pair = flops(4 * query_width);
   return {.name = "prefill attention",
@@ -165,7 +216,11 @@ Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
           .flops = flops_per_pair * static_cast<double>(pairs),
           .hbm_bytes = Bytes(2 * model.kv_bytes * keys * local.kv_heads * model.head_dim +
                              2 * kActivationBytes * tokens * query_width),
-          .flops_per_key = flops_per_pair * static_cast<double>(tokens)};
+          .flops_per_key = flops_per_pair * static_cast<double>(tokens),
+          .call = call_of(KernelFamily::prefill_attention, attention_format(model),
+                          {static_cast<double>(tokens) / length, length, 0, static_cast<double>(local.heads),
+                           static_cast<double>(local.kv_heads), static_cast<double>(model.head_dim),
+                           static_cast<double>(model.sliding_window.value_or(0))})};
 }
 
 Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t decodes,
@@ -179,7 +234,13 @@ Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, 
           .hbm_bytes = Bytes(2 * model.kv_bytes * context * local.kv_heads * model.head_dim +
                              2 * kActivationBytes * decodes * query_width),
           .sequence_heads = decodes * local.kv_heads,
-          .shares_launch = beside_prefill};
+          .shares_launch = beside_prefill,
+          .call = call_of(
+              KernelFamily::decode_attention, attention_format(model),
+              {static_cast<double>(decodes),
+               static_cast<double>(context) / static_cast<double>(std::max<std::int64_t>(decodes, 1)),
+               static_cast<double>(local.heads), static_cast<double>(local.kv_heads),
+               static_cast<double>(model.head_dim), static_cast<double>(model.sliding_window.value_or(0))})};
 }
 
 std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "costmodel/kernels/kernel_call.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/step_shape.hpp"
 
@@ -35,8 +36,9 @@ struct Operator {
   /// Prefill attention: FLOPs if every new token attended one key more. Kernels work on tiles of keys, and
   /// the masked part of a tile costs as much as the rest.
   Flops flops_per_key{};
-  std::int64_t sequence_heads = 0;  ///< decode attention: sequences x KV heads of this GPU
-  bool shares_launch = false;       ///< runs within the kernel of another operator: no start-up of its own
+  std::int64_t sequence_heads = 0;   ///< decode attention: sequences x KV heads of this GPU
+  bool shares_launch = false;        ///< runs within the kernel of another operator: no start-up of its own
+  std::optional<KernelCall> call{};  ///< what measurements know it as; none for what nobody measured
 };
 
 /// Per-GPU shares of a model. Heads are split; KV heads are split while there are enough of them, repeated

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "base/error.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
 namespace {
@@ -67,6 +68,7 @@ Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
   decode_attention_ = scaled(gpu, fitted ? profile.decode_attention : ideal);
   elementwise_ = scaled(gpu, fitted ? profile.elementwise : ideal);
   link_ = link_of(gpu);
+  fp8_speed_ = peak(gpu, MathUnit::fp8).count() / gpu.bf16_peak.count();
   if (!fitted) {
     return;
   }
@@ -99,7 +101,10 @@ RoofTimes Roofline::time(const Operator& work) const {
     require_simulable(static_cast<double>(work.link_bytes.count()) / link_.count());
     return {.communication = link_start_up_ + work.link_bytes / link_};
   }
-  const Roofs family = roofs(work.family);
+  Roofs family = roofs(work.family);
+  if (work.family == OperatorFamily::gemm && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {
+    family.compute = family.compute * fp8_speed_;
+  }
   const Flops busy = work.flops + work.flops_per_key * overhang_keys_;
   require_simulable(std::max(busy.count() / family.compute.count(),
                              static_cast<double>(work.hbm_bytes.count()) / family.bandwidth.count()));

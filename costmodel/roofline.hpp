@@ -73,6 +73,7 @@ class Roofline {
 
  private:
   Roofs gemm_, prefill_attention_, decode_attention_, elementwise_;
+  double fp8_speed_ = 1;  // of the fp8 unit, as a multiple of the bf16 one
   Duration decode_per_sequence_head_;
   double overhang_keys_ = 0;
   Duration link_start_up_;

@@ -6,9 +6,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "costmodel/cost_options.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/step_shape.hpp"
 #include "hardware/gpu_spec.hpp"
@@ -23,17 +26,19 @@ struct StepCost {
   Duration latency{};        ///< fixed start-up of kernels
   Duration communication{};  ///< collectives between the GPUs of the replica
   Duration host{};           ///< scheduler, launch, sampling: what is not hidden behind the GPU
+  Duration extrapolated{};   ///< of all these, kernels beyond what was measured; no part of its own
 
   [[nodiscard]] constexpr Duration total() const {
     return compute + bandwidth + latency + communication + host;
   }
   friend constexpr StepCost operator+(const StepCost& a, const StepCost& b) {
-    return {a.compute + b.compute, a.bandwidth + b.bandwidth, a.latency + b.latency,
-            a.communication + b.communication, a.host + b.host};
+    return {a.compute + b.compute, a.bandwidth + b.bandwidth,
+            a.latency + b.latency, a.communication + b.communication,
+            a.host + b.host,       a.extrapolated + b.extrapolated};
   }
   friend constexpr StepCost operator*(const StepCost& a, std::int64_t times) {
-    return {a.compute * times, a.bandwidth * times, a.latency * times, a.communication * times,
-            a.host * times};
+    return {a.compute * times,       a.bandwidth * times, a.latency * times,
+            a.communication * times, a.host * times,      a.extrapolated * times};
   }
   friend constexpr bool operator==(const StepCost&, const StepCost&) = default;
 };
@@ -55,14 +60,39 @@ constexpr std::int64_t steps_ahead(std::int64_t lead, std::int64_t gain) {
   return gain >= 0 ? StepLine::kForever : lead / -gain + 1;
 }
 
+/// A kernel of the model that may lie outside of what was measured.
+struct Extrapolation {
+  std::string kernel;   ///< "lm_head"
+  std::string axis;     ///< "n"
+  double value = 0;     ///< the farthest it may go to, within the engine's limits
+  double measured = 0;  ///< the nearest measured value
+
+  /// How far: 2 is twice as large, or half as small, as the nearest measured value.
+  [[nodiscard]] double factor() const { return value > measured ? value / measured : measured / value; }
+};
+
+/// What prices stand on.
+struct CostBasis {
+  CostLevel level = CostLevel::roofline;  ///< the one in use, which may not be the one asked for
+  std::string profile;                    ///< "vllm kernels on h100-sxm, fitted 2026-11-30"; empty: none
+  std::vector<std::string> notes;         ///< what was not measured and how it is priced instead
+  std::vector<Extrapolation> extrapolations;
+};
+
 /// Prices engine steps. Called once for each single step or stretch of steps: O(number of chunks), no
 /// allocation, no hashing (beyond the limits it was built for it may be slower, never different). Contract:
 /// pure (the same shape always costs the same), at least one picosecond, total() never falls when
-/// `decode_context` or the past of a chunk grows.
+/// `decode_context` grows, nor while the past of a chunk grows along one line.
 class StepPricer {
  public:
   virtual ~StepPricer() = default;
   [[nodiscard]] virtual StepCost price(const StepShape& shape) const = 0;
+
+  /// For reports. Nothing from a pricer that stands on no measurements.
+  [[nodiscard]] virtual const CostBasis& basis() const {
+    static const CostBasis none;
+    return none;
+  }
 
   /// The line on which the prices of this step and those after it lie, when each step adds `context_growth`
   /// (>= 0) to the decode context and the tokens of every chunk to its past, and nothing else changes.
@@ -79,16 +109,23 @@ struct PricerLimits {
   std::int64_t max_rows = 0;    ///< most sequences of a step (max_num_seqs); also bounds captured CUDA graphs
 };
 
-/// Pricer of the levels `datasheet` and `roofline` (costmodel/roofline.hpp). Builds its tables in
-/// O(max_tokens + max_rows). Throws ConfigError when the model cannot be split over `tensor_parallel` GPUs,
-/// or when the GPU's profile cannot be read.
+/// Pricer of the level that the options ask for: `calibrated` where a profile of the library's kernels is
+/// shipped for the GPU, else `roofline`. Builds its tables in O(max_tokens + max_rows). Throws ConfigError
+/// when the model cannot be split over `tensor_parallel` GPUs, or when a profile cannot be read.
 std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
                                              std::int64_t tensor_parallel, const CostOptions& options,
                                              const PricerLimits& limits);
 
-/// The same with a given profile instead of the one shipped for the GPU.
-std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
-                                             const Profile& profile, std::int64_t tensor_parallel,
-                                             const CostOptions& options, const PricerLimits& limits);
+/// The levels `datasheet` and `roofline` (costmodel/roofline.hpp) with a given profile.
+std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const GpuSpec& gpu,
+                                                 const Profile& profile, std::int64_t tensor_parallel,
+                                                 const CostOptions& options, const PricerLimits& limits);
+
+/// The level `calibrated` (costmodel/calibrated_kernels.hpp) with given profiles: `kernels` first, `fallback`
+/// for what it has no fit of.
+std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const GpuSpec& gpu,
+                                                   const KernelProfile& kernels, const Profile& fallback,
+                                                   std::int64_t tensor_parallel, const CostOptions& options,
+                                                   const PricerLimits& limits);
 
 }  // namespace inferometer

@@ -12,14 +12,6 @@ namespace {
 
 constexpr double kActivationBytes = 2;
 
-/// Bytes of one weight, scales included, and of one activation as it enters the product.
-struct WeightFormat {
-  std::string_view name;
-  double weight_bytes;
-  double input_bytes;
-  MathUnit unit;
-};
-
 // Scales: one fp32 a block of 128 x 128 (fp8_block), one fp16 a group of 128 (int4), one byte a group of 16
 // (fp4) or 32 (mxfp4). Formats of weights only compute in bf16.
 constexpr WeightFormat kWeightFormats[] = {
@@ -33,15 +25,6 @@ constexpr WeightFormat kWeightFormats[] = {
     {"int4_weights", 0.5 + 2.0 / 128, 2, MathUnit::bf16},
     {"mxfp4_weights", 0.5 + 1.0 / 32, 2, MathUnit::bf16},
 };
-
-const WeightFormat& weight_format(std::string_view name) {
-  for (const WeightFormat& format : kWeightFormats) {
-    if (format.name == name) {
-      return format;
-    }
-  }
-  check_failed("format", __FILE__, __LINE__, "unknown format of weights");
-}
 
 double kv_element_bytes(std::string_view variant) {
   return variant == "bf16" ? 2 : 1;
@@ -119,6 +102,15 @@ KernelWork collective_work(const KernelCall& call) {
 }
 
 }  // namespace
+
+const WeightFormat& weight_format(std::string_view name) {
+  for (const WeightFormat& format : kWeightFormats) {
+    if (format.name == name) {
+      return format;
+    }
+  }
+  check_failed("format", __FILE__, __LINE__, "unknown format of weights");
+}
 
 KernelWork kernel_work(const KernelCall& call) {
   switch (call.family) {

@@ -4,6 +4,8 @@
 // Formulas are those of costmodel/operators.hpp, one kernel at a time. Who uses it: the roofline under a
 // fitted profile, and the checks of measurements that claim to be faster than the GPU.
 
+#include <string_view>
+
 #include "costmodel/kernels/kernel_call.hpp"
 #include "hardware/gpu_spec.hpp"
 
@@ -11,6 +13,17 @@ namespace inferometer {
 
 /// The unit that does a kernel's arithmetic.
 enum class MathUnit { bf16, fp8, int8 };
+
+/// Bytes of one weight in a number format, scales included, and of one activation as it enters the product.
+struct WeightFormat {
+  std::string_view name;
+  double weight_bytes;
+  double input_bytes;
+  MathUnit unit;
+};
+
+/// Precondition: a variant of KernelFamily::gemm.
+const WeightFormat& weight_format(std::string_view name);
 
 /// Work of one call. Doubles: products of measured sizes pass 2^63.
 struct KernelWork {

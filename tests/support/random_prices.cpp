@@ -102,10 +102,10 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   if (dice.chance(25)) {
     CostOptions hostless = options;
     hostless.host_fixed = hostless.host_per_sequence = {};
-    const auto without_host = make_step_pricer(model, gpu, profile, degree, hostless, {1, 1});
+    const auto without_host = make_roofline_pricer(model, gpu, profile, degree, hostless, {1, 1});
     cross_host(dice, longest, limits, *without_host, options);
   }
-  return {make_step_pricer(model, gpu, profile, degree, options, limits), model.sliding_window,
+  return {make_roofline_pricer(model, gpu, profile, degree, options, limits), model.sliding_window,
           WorkTotals(model, degree), describe(model, gpu, degree, options)};
 }
 

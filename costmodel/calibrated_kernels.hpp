@@ -1,0 +1,68 @@
+#pragma once
+
+// Times of a step's operators from a profile of measured kernels. Who uses it: the calibrated step pricer
+// when it is built, and `inferometer roofline`. An operator that the profile has no fit of gets the time of
+// the roofline.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
+#include "costmodel/model_spec.hpp"
+#include "costmodel/operators.hpp"
+#include "costmodel/roofline.hpp"
+#include "costmodel/step_pricer.hpp"
+#include "hardware/gpu_spec.hpp"
+
+namespace inferometer {
+
+/// The fit that prices a kernel, and in whose name it was measured.
+struct ChosenFit {
+  const KernelFit* fit = nullptr;  ///< none: the roofline prices it
+  std::string measured_variant;    ///< "bf16" for a format that was not measured and is scaled from it
+  bool is_scaled = false;
+};
+
+class CalibratedKernels {
+ public:
+  /// `kernels`, `gpu` and `fallback` outlive this object. `resample`: draws the factors of one of the runs
+  /// behind an uncertainty interval from the profile's errors.
+  CalibratedKernels(const KernelProfile& kernels, const GpuSpec& gpu, const Roofline& fallback,
+                    std::optional<std::uint64_t> resample);
+
+  /// One run of the operator.
+  [[nodiscard]] RoofTimes time(const Operator& work) const;
+
+  /// Whether the operator lies outside of what was measured, or in a format that was not.
+  [[nodiscard]] bool is_extrapolated(const Operator& work) const;
+
+  [[nodiscard]] ChosenFit choose(const KernelCall& call) const;
+
+  /// Seconds of a call by parts: the roofline of the call's own format, times the correction measured for the
+  /// chosen format. Precondition: chosen.fit.
+  [[nodiscard]] RooflineParts parts(std::string_view operator_name, const ChosenFit& chosen,
+                                    const KernelCall& call) const;
+
+  /// log of the correction of a call and of its factor. Precondition: chosen.fit.
+  [[nodiscard]] double correction(std::string_view operator_name, const ChosenFit& chosen,
+                                  const KernelCall& call) const;
+
+  [[nodiscard]] const GpuSpec& gpu() const { return gpu_; }
+  [[nodiscard]] const Roofline& fallback() const { return fallback_; }
+
+ private:
+  /// log of the factor by which a resampled run takes longer.
+  [[nodiscard]] double resampled(std::string_view operator_name, const KernelFit& fit,
+                                 const KernelCall& call) const;
+
+  const KernelProfile& kernels_;
+  const GpuSpec& gpu_;
+  const Roofline& fallback_;
+  std::optional<std::uint64_t> resample_;
+};
+
+}  // namespace inferometer

@@ -1,0 +1,160 @@
+#include "costmodel/calibrated_prefill.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.hpp"
+#include "base/portable_math.hpp"
+
+namespace inferometer {
+namespace {
+
+/// 1, 2, 3, 4, 6, 8, 12 ...: powers of two and the middle between them.
+std::int64_t knot_value(std::size_t knot) {
+  if (knot == 0) {
+    return 1;
+  }
+  const std::int64_t power = std::int64_t{1} << ((knot + 1) / 2);
+  return knot % 2 == 1 ? power : power + power / 2;
+}
+
+/// The knot at or below a number >= 1.
+std::size_t knot_below(std::int64_t number) {
+  const auto exponent = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(number)) - 1);
+  if (exponent == 0) {
+    return 0;
+  }
+  const std::size_t power = 2 * exponent - 1;
+  return number >= knot_value(power + 1) ? power + 1 : power;
+}
+
+/// Where a number lies between the knot below it and the next.
+double share_beyond(std::int64_t number, std::size_t knot) {
+  const std::int64_t low = knot_value(knot);
+  return static_cast<double>(number - low) / static_cast<double>(knot_value(knot + 1) - low);
+}
+
+// Lengths beyond this are looked up when they are met.
+constexpr std::int64_t kLongestTabled = 1 << 20;
+
+std::int64_t whole_picoseconds(double seconds) {
+  require_simulable(seconds);
+  return duration_from_seconds(seconds).count();
+}
+
+}  // namespace
+
+CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Operator& one_layer,
+                                     std::int64_t max_tokens)
+    : kernels_(kernels),
+      name_(one_layer.name),
+      call_(*one_layer.call),
+      chosen_(kernels.choose(call_)),
+      layers_(static_cast<double>(one_layer.repeats)),
+      length_knots_(knot_below(kLongestTabled) + 1) {
+  INFEROMETER_CHECK(chosen_.fit != nullptr, "prefill attention without a fit");
+  const std::size_t token_knots = knot_below(max_tokens) + 2;
+  std::vector<double> table;
+  for (std::size_t tokens = 0; tokens < token_knots; ++tokens) {
+    for (std::size_t length = 0; length < length_knots_; ++length) {
+      table.push_back(correction_at_knots(tokens, length));
+    }
+  }
+  corrections_ = std::move(table);
+}
+
+double CalibratedPrefill::correction_at_knots(std::size_t token_knot, std::size_t length_knot) const {
+  KernelCall call = call_;
+  const auto length = static_cast<double>(knot_value(length_knot));
+  call.axes[0] = static_cast<double>(knot_value(token_knot)) / length;
+  call.axes[1] = length;
+  call.axes[2] = 0;
+  return portable_exp(kernels_.correction(name_, chosen_, call));
+}
+
+double CalibratedPrefill::correction(std::size_t token_knot, std::size_t length_knot) const {
+  const std::size_t index = token_knot * length_knots_ + length_knot;
+  return length_knot < length_knots_ && index < corrections_.size()
+             ? corrections_[index]
+             : correction_at_knots(token_knot, length_knot);
+}
+
+RooflineParts CalibratedPrefill::parts_at(std::int64_t chunk_tokens, std::int64_t past,
+                                          std::int64_t tokens) const {
+  const std::int64_t length = chunk_tokens + 2 * past;
+  const std::size_t token_knot = knot_below(tokens);
+  const std::size_t length_knot = knot_below(length);
+  const double token_share = share_beyond(tokens, token_knot);
+  const double length_share = share_beyond(length, length_knot);
+  const auto along = [&](std::size_t knot) {
+    const double low = correction(token_knot, knot);
+    return token_share > 0 ? low + token_share * (correction(token_knot + 1, knot) - low) : low;
+  };
+  double ratio = along(length_knot);
+  if (length_share > 0) {
+    ratio += length_share * (along(length_knot + 1) - ratio);
+  }
+  KernelCall call = call_;
+  call.axes[0] = 1;
+  call.axes[1] = static_cast<double>(chunk_tokens);
+  call.axes[2] = static_cast<double>(past);
+  const RooflineParts one = roofline_parts(call, chosen_.fit->roofline, kernels_.gpu());
+  const double factor = layers_ * ratio;
+  const double of_launch = static_cast<double>(chunk_tokens) / static_cast<double>(tokens);
+  return {one.start_up_s * of_launch * factor, one.compute_s * factor, one.bandwidth_s * factor};
+}
+
+CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, std::int64_t tokens) const {
+  const std::int64_t q = chunk.tokens;
+  const std::size_t knot = knot_below(q + 2 * chunk.past);
+  // The first past at which q + 2 p reaches a knot.
+  const auto past_at = [q](std::size_t k) { return std::max<std::int64_t>(0, (knot_value(k) - q + 1) / 2); };
+  Piece piece;
+  piece.from_past = past_at(knot);
+  piece.to_past = past_at(knot + 1);
+  const RooflineParts low = parts_at(q, piece.from_past, tokens);
+  piece.time_ps = whole_picoseconds(low.total_s());
+  piece.start_up_ps = std::min(whole_picoseconds(low.start_up_s), piece.time_ps);
+  const std::int64_t high_ps = whole_picoseconds(parts_at(q, piece.to_past, tokens).total_s());
+  piece.slope_ps = std::max<std::int64_t>(0, high_ps - piece.time_ps) / (piece.to_past - piece.from_past);
+  piece.is_compute_bound = low.compute_s >= low.bandwidth_s;
+  piece.is_extrapolated =
+      chosen_.is_scaled || static_cast<double>(knot_value(knot)) > chosen_.fit->range[1].high;
+  return piece;
+}
+
+std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost& cost) const {
+  std::int64_t tokens = 0;
+  for (const ChunkShape& chunk : chunks) {
+    tokens += chunk.tokens;
+  }
+  for (const ChunkShape& chunk : chunks) {
+    const Piece piece = piece_of(chunk, tokens);
+    const Duration start_up(piece.start_up_ps);
+    const Duration work(piece.time_ps - piece.start_up_ps + piece.slope_ps * (chunk.past - piece.from_past));
+    cost.latency += start_up;
+    (piece.is_compute_bound ? cost.compute : cost.bandwidth) += work;
+    if (piece.is_extrapolated) {
+      cost.extrapolated += start_up + work;
+    }
+  }
+  return tokens;
+}
+
+void CalibratedPrefill::add_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
+  std::int64_t tokens = 0;
+  for (const ChunkShape& chunk : chunks) {
+    tokens += chunk.tokens;
+  }
+  for (const ChunkShape& chunk : chunks) {
+    const Piece piece = piece_of(chunk, tokens);
+    const Duration growth(piece.slope_ps * chunk.tokens);
+    (piece.is_compute_bound ? line.growth.compute : line.growth.bandwidth) += growth;
+    if (piece.is_extrapolated) {
+      line.growth.extrapolated += growth;
+    }
+    line.steps = std::min(line.steps, ceil_div(piece.to_past - chunk.past, chunk.tokens));
+  }
+}
+
+}  // namespace inferometer

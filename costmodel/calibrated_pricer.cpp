@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/suggest.hpp"
+#include "costmodel/attention_prices.hpp"
+#include "costmodel/calibrated_decode.hpp"
+#include "costmodel/calibrated_gemm.hpp"
+#include "costmodel/calibrated_kernels.hpp"
+#include "costmodel/calibrated_prefill.hpp"
+#include "costmodel/operators.hpp"
+#include "costmodel/roofline.hpp"
+#include "costmodel/step_pricer.hpp"
+#include "costmodel/tabled_pricer.hpp"
+
+namespace inferometer {
+namespace {
+
+constexpr ChunkShape kAnyChunk{1, 0};
+
+RoofTimes rounded(const RooflineParts& parts) {
+  require_simulable(parts.total_s());
+  return {.start_up = duration_from_seconds(parts.start_up_s),
+          .compute = duration_from_seconds(parts.compute_s),
+          .bandwidth = duration_from_seconds(parts.bandwidth_s)};
+}
+
+/// A model and the profiles it is priced by: kept together, at one place, because prices point into it.
+struct CalibratedModel {
+  CalibratedModel(const ModelSpec& priced, const GpuSpec& on, const KernelProfile& profile,
+                  const Profile& fallback, std::int64_t degree, const CostOptions& options)
+      : model(priced),
+        gpu(on),
+        tensor_parallel(degree),
+        kernel_profile(profile),
+        roofline(gpu, fallback, CostLevel::roofline, degree),
+        kernels(kernel_profile, gpu, roofline, options.resample) {}
+
+  ModelSpec model;
+  GpuSpec gpu;
+  std::int64_t tensor_parallel;
+  KernelProfile kernel_profile;
+  Roofline roofline;
+  CalibratedKernels kernels;
+};
+
+class CalibratedPrices {
+ public:
+  CalibratedPrices(std::unique_ptr<const CalibratedModel> calibrated, const PricerLimits& limits)
+      : calibrated_(std::move(calibrated)) {
+    const ModelSpec& model = calibrated_->model;
+    const std::int64_t degree = calibrated_->tensor_parallel;
+    add_gemms(token_operators(model, degree, 1), limits.max_tokens);
+    add_gemms(row_operators(model, degree, 1), limits.max_rows);
+    const Operator decode = decode_attention(model, degree, 1, 1, false);
+    if (kernels().choose(*decode.call).fit != nullptr) {
+      decode_.emplace(kernels(), decode, limits.max_rows);
+    } else {
+      roofline_decode_.emplace(model, degree, calibrated_->roofline);
+    }
+    const Operator prefill = prefill_attention(model, degree, {&kAnyChunk, 1});
+    if (kernels().choose(*prefill.call).fit != nullptr) {
+      prefill_.emplace(kernels(), prefill, limits.max_tokens);
+    } else {
+      roofline_prefill_.emplace(model, degree, calibrated_->roofline);
+    }
+  }
+
+  [[nodiscard]] StepCost token_cost(std::int64_t tokens) const {
+    return sum_of(token_operators(calibrated_->model, calibrated_->tensor_parallel, tokens), tokens);
+  }
+  [[nodiscard]] StepCost row_cost(std::int64_t rows) const {
+    return sum_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
+  }
+  void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
+    decode_ ? decode_->add(decodes, context, beside_prefill, cost)
+            : roofline_decode_->add(decodes, context, beside_prefill, cost);
+  }
+  void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
+                         StepLine& line) const {
+    decode_ ? decode_->add_growth(decodes, context, growth, line)
+            : roofline_decode_->add_growth(decodes, context, growth, line);
+  }
+  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost) const {
+    return prefill_ ? prefill_->add(chunks, cost) : roofline_prefill_->add(chunks, cost);
+  }
+  void add_chunk_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
+    prefill_ ? prefill_->add_growth(chunks, line) : roofline_prefill_->add_growth(chunks, line);
+  }
+
+ private:
+  [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
+
+  void add_gemms(const std::vector<Operator>& operators, std::int64_t max_rows) {
+    for (const Operator& part : operators) {
+      if (part.family == OperatorFamily::gemm && kernels().choose(*part.call).fit != nullptr) {
+        gemms_.emplace_back(part.name, CalibratedGemm(kernels(), part, max_rows));
+      }
+    }
+  }
+
+  [[nodiscard]] StepCost sum_of(const std::vector<Operator>& operators, std::int64_t rows) const {
+    StepSum sum;
+    for (const Operator& part : operators) {
+      const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
+                                     [&part](const auto& named) { return named.first == part.name; });
+      sum.add(gemm != gemms_.end() ? rounded(gemm->second.parts(rows)) : kernels().time(part), part.repeats,
+              kernels().is_extrapolated(part));
+    }
+    return sum.cost();
+  }
+
+  std::unique_ptr<const CalibratedModel> calibrated_;
+  std::vector<std::pair<std::string_view, CalibratedGemm>> gemms_;
+  std::optional<CalibratedDecode> decode_;
+  std::optional<DecodeAttentionPrice> roofline_decode_;
+  std::optional<CalibratedPrefill> prefill_;
+  std::optional<PrefillAttentionPrice> roofline_prefill_;
+};
+
+/// The operators of the largest steps that the engine's limits allow, and of the smallest.
+std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+                                        const PricerLimits& limits) {
+  std::vector<Operator> list =
+      token_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_tokens, 1));
+  const std::vector<Operator> rows =
+      row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_rows, 1));
+  list.insert(list.end(), rows.begin(), rows.end());
+  const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
+  list.push_back(decode_attention(model, tensor_parallel, batch, 2 * batch, false));
+  list.push_back(prefill_attention(model, tensor_parallel, {&kAnyChunk, 1}));
+  return list;
+}
+
+CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits) {
+  const KernelProfile& profile = calibrated.kernel_profile;
+  CostBasis basis{
+      .level = CostLevel::calibrated,
+      .profile = fmt::format("{} kernels on {}, fitted {}", profile.library, profile.gpu, profile.date),
+      .notes = {},
+      .extrapolations = {}};
+  std::vector<std::string> by_roofline;
+  for (const Operator& part : extreme_operators(calibrated.model, calibrated.tensor_parallel, limits)) {
+    const ChosenFit chosen = part.call ? calibrated.kernels.choose(*part.call) : ChosenFit{};
+    if (chosen.fit == nullptr) {
+      by_roofline.emplace_back(part.name);
+      continue;
+    }
+    if (chosen.is_scaled) {
+      basis.notes.push_back(fmt::format("{} in {} was not measured: scaled from {} by the roofline",
+                                        part.name, part.call->variant, chosen.measured_variant));
+    }
+    const auto axes = info(part.call->family).axes;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const AxisRange range = chosen.fit->range[i];
+      const double value = part.call->axes[i];
+      if (part.family != OperatorFamily::elementwise && (value > range.high || value < range.low)) {
+        basis.extrapolations.push_back({std::string(part.name), std::string(axes[i]), value,
+                                        value > range.high ? range.high : range.low});
+      }
+    }
+  }
+  if (!by_roofline.empty()) {
+    basis.notes.push_back("not in the profile but priced by the roofline: " +
+                          join_alternatives(by_roofline, "and"));
+  }
+  return basis;
+}
+
+}  // namespace
+
+std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const GpuSpec& gpu,
+                                                   const KernelProfile& kernels, const Profile& fallback,
+                                                   std::int64_t tensor_parallel, const CostOptions& options,
+                                                   const PricerLimits& limits) {
+  shard(model, tensor_parallel);  // refuses what cannot be split before anything is built on it
+  auto calibrated =
+      std::make_unique<const CalibratedModel>(model, gpu, kernels, fallback, tensor_parallel, options);
+  CostBasis basis = basis_of(*calibrated, limits);
+  return std::make_unique<TabledPricer<CalibratedPrices>>(CalibratedPrices(std::move(calibrated), limits),
+                                                          std::move(basis), options, limits);
+}
+
+}  // namespace inferometer

@@ -1,0 +1,132 @@
+#pragma once
+
+// What the pricers of all levels share: tables by tokens and by rows, padding to CUDA graphs, host time. Used
+// by roofline_pricer.cpp and calibrated_pricer.cpp only.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "costmodel/cost_options.hpp"
+#include "costmodel/graph_sizes.hpp"
+#include "costmodel/operators.hpp"
+#include "costmodel/roofline.hpp"
+#include "costmodel/step_pricer.hpp"
+
+namespace inferometer {
+
+/// `Prices` gives, for one model on one GPU:
+///   StepCost token_cost(tokens), row_cost(rows): what depends on those counts alone;
+///   add_decodes(decodes, context, beside_prefill, cost), add_decode_growth(decodes, context, growth, line);
+///   add_chunks(chunks, cost) -> tokens in them, add_chunk_growth(chunks, line).
+template <class Prices>
+class TabledPricer final : public StepPricer {
+ public:
+  TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits)
+      : prices_(std::move(prices)),
+        basis_(std::move(basis)),
+        graph_sizes_(limits.max_rows, options.cuda_graphs),
+        host_fixed_(options.host_fixed),
+        host_per_sequence_(options.host_per_sequence),
+        host_overlap_(options.host_overlap) {
+    by_tokens_ = tabulate(std::max(limits.max_tokens, graph_sizes_.padded(limits.max_rows)),
+                          [this](std::int64_t tokens) { return prices_.token_cost(tokens); });
+    by_rows_ = tabulate(limits.max_rows, [this](std::int64_t rows) { return prices_.row_cost(rows); });
+  }
+
+  [[nodiscard]] const CostBasis& basis() const override { return basis_; }
+
+  [[nodiscard]] StepCost price(const StepShape& shape) const override {
+    StepCost attention;
+    std::int64_t tokens = shape.decodes;
+    if (shape.chunks.empty()) {
+      tokens = graph_sizes_.padded(tokens);
+    } else {
+      tokens += prices_.add_chunks(shape.chunks, attention);
+    }
+    if (shape.decodes > 0) {
+      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), attention);
+    }
+    StepCost cost = attention + linear_cost(tokens) + sampling_cost(shape.sampled_rows);
+    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
+    cost.host = exposed_host(sequences, cost.total());
+    return cost;
+  }
+
+  [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
+                                             std::int64_t context_growth) const override {
+    StepLine line{price(shape)};
+    if (shape.decodes > 0) {
+      prices_.add_decode_growth(shape.decodes, shape.decode_context, context_growth, line);
+    }
+    if (!shape.chunks.empty()) {
+      prices_.add_chunk_growth(shape.chunks, line);
+    }
+    const std::int64_t growth_ps = line.growth.total().count();
+    if (host_overlap_ && line.first.host > Duration() && growth_ps > 0) {
+      // What still shows of the host goes behind the GPU as the GPU takes longer.
+      line.growth.host = Duration(-growth_ps);
+      line.steps = std::min(line.steps, steps_ahead(line.first.host.count(), -growth_ps));
+    }
+    return line;
+  }
+
+ private:
+  // Tables beyond this size cost more memory traffic than they save; larger steps are rare and long.
+  static constexpr std::int64_t kLargestTable = 32768;
+
+  template <class CostOf>
+  static std::vector<StepCost> tabulate(std::int64_t largest, CostOf cost_of) {
+    std::vector<StepCost> table(1);
+    for (std::int64_t n = 1; n <= std::min(largest, kLargestTable); ++n) {
+      table.push_back(cost_of(n));
+    }
+    return table;
+  }
+
+  [[nodiscard]] StepCost linear_cost(std::int64_t tokens) const {
+    const auto index = static_cast<std::size_t>(tokens);
+    return index < by_tokens_.size() ? by_tokens_[index] : prices_.token_cost(tokens);
+  }
+  [[nodiscard]] StepCost sampling_cost(std::int64_t rows) const {
+    const auto index = static_cast<std::size_t>(rows);
+    return index < by_rows_.size() ? by_rows_[index] : prices_.row_cost(rows);
+  }
+  [[nodiscard]] Duration exposed_host(std::int64_t sequences, Duration gpu) const {
+    const Duration host = host_fixed_ + host_per_sequence_ * sequences;
+    return host_overlap_ ? std::max(Duration(), host - gpu) : host;
+  }
+
+  Prices prices_;
+  CostBasis basis_;
+  GraphSizes graph_sizes_;
+  Duration host_fixed_, host_per_sequence_;
+  bool host_overlap_;
+  std::vector<StepCost> by_tokens_, by_rows_;
+};
+
+/// Sums up operators that run one after the other.
+class StepSum {
+ public:
+  /// Throws ConfigError when the step would take longer than any may.
+  void add(const RoofTimes& times, std::int64_t repeats, bool is_extrapolated) {
+    seconds_ += to_seconds(times.total()) * static_cast<double>(repeats);
+    require_simulable(seconds_);
+    StepCost one{.latency = times.start_up, .communication = times.communication};
+    (times.compute_bound() ? one.compute : one.bandwidth) = std::max(times.compute, times.bandwidth);
+    if (is_extrapolated) {
+      one.extrapolated = one.total();
+    }
+    cost_ = cost_ + one * repeats;
+  }
+  [[nodiscard]] const StepCost& cost() const { return cost_; }
+
+ private:
+  StepCost cost_;
+  double seconds_ = 0;
+};
+
+}  // namespace inferometer
