@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/error.hpp"
 
 namespace inferometer {
 namespace {
@@ -84,6 +85,26 @@ Table cost_model_table() {
 
 namespace {
 
+void choose_level_for_efficiencies(const Values& values, CostOptions& options) {
+  if (options.level != CostLevel::calibrated) {
+    return;
+  }
+  for (const char* share :
+       {"gemm_compute_efficiency", "gemm_bandwidth_efficiency", "attention_compute_efficiency",
+        "attention_bandwidth_efficiency", "link_efficiency"}) {
+    if (!values.has(share)) {
+      continue;
+    }
+    if (values.given("level")) {
+      throw ConfigError(values.where(share),
+                        std::string("cost_model.") + share +
+                            " has no meaning at level calibrated, whose kernels were measured; "
+                            "write level: roofline");
+    }
+    options.level = CostLevel::roofline;
+  }
+}
+
 CostLevel level_from(std::string_view word) {
   for (const CostLevel level : {CostLevel::datasheet, CostLevel::roofline}) {
     if (to_string(level) == word) {
@@ -108,6 +129,7 @@ CostOptions cost_options_from(const Values& values) {
   options.attention_compute_efficiency = share_from(values, "attention_compute_efficiency");
   options.attention_bandwidth_efficiency = share_from(values, "attention_bandwidth_efficiency");
   options.link_efficiency = share_from(values, "link_efficiency");
+  choose_level_for_efficiencies(values, options);
   return options;
 }
 

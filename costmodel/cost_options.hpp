@@ -42,7 +42,9 @@ struct CostOptions {
 /// Keys of the section.
 Table cost_model_table();
 
-/// Precondition: `values` was parsed by cost_model_table().
+/// Efficiencies that the user gives belong to the level `roofline`: it is taken then, unless `level` is
+/// given, too. Throws ConfigError for efficiencies beside `level: calibrated`. Precondition: `values` was
+/// parsed by cost_model_table().
 CostOptions cost_options_from(const Values& values);
 
 /// The profile with the user's figures in place of its own.

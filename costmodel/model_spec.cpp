@@ -17,7 +17,7 @@ constexpr const char* kModelFolder = "costmodel/models";
 constexpr const char* kConfigFile = "config.json";
 
 constexpr std::string_view kWeightQuantizations[] = {"none", "fp8", "fp8_block", "int4"};
-constexpr std::string_view kKvCacheFormats[] = {"auto", "fp8"};
+constexpr std::string_view kKvCacheDtypes[] = {"auto", "fp8"};
 
 bool looks_like_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".json") || text == "." || text == "..";
@@ -87,13 +87,16 @@ std::span<const std::string_view> weight_quantizations() {
   return kWeightQuantizations;
 }
 
-std::span<const std::string_view> kv_cache_formats() {
-  return kKvCacheFormats;
+std::span<const std::string_view> kv_cache_dtypes() {
+  return kKvCacheDtypes;
 }
 
-ModelSpec quantized(ModelSpec model, std::string_view weights, std::string_view kv_cache) {
-  if (weights != "none") {
-    model.weight_format = weights == "int4" ? "int4_weights" : std::string(weights);
+ModelSpec quantized(ModelSpec model, const GpuSpec& gpu, std::string_view weights,
+                    std::string_view kv_cache) {
+  if (weights == "int4") {
+    model.weight_format = "int4_weights";
+  } else if (weights != "none") {
+    model.weight_format = gpu.fp8_peak ? std::string(weights) : "int8_weights";
   }
   if (kv_cache == "fp8") {
     model.kv_bytes = 1;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "hardware/gpu_spec.hpp"
 
 namespace inferometer {
 
@@ -45,15 +46,16 @@ struct ModelSpec {
 
 std::vector<std::string> builtin_model_names();
 
-/// Number formats that quantized() takes: of weights, and of the KV cache ("auto": the checkpoint's).
+/// Words that quantized() takes: for weights, and for the KV cache.
 std::span<const std::string_view> weight_quantizations();
-std::span<const std::string_view> kv_cache_formats();
+std::span<const std::string_view> kv_cache_dtypes();
 
-/// The model as it is served: matrices of the layers in another format, embeddings, norms and lm_head as they
-/// are. "none": as in the checkpoint; "fp8": weights and inputs of the products, a scale a channel;
-/// "fp8_block": a scale for each 128 x 128 weights; "int4": weights only, a scale for each group of 128.
-/// Precondition: words of the two lists.
-ModelSpec quantized(ModelSpec model, std::string_view weights, std::string_view kv_cache);
+/// The model as it is served on a GPU: matrices of the layers in another format, embeddings, norms and
+/// lm_head as they are. Weights "none": as in the checkpoint; "fp8": weights and inputs of the products, a
+/// scale a channel; "fp8_block": a scale for each 128 x 128 weights; "int4": weights only, a scale for each
+/// group of 128. Where the GPU has no fp8 unit, fp8 is a format of weights only. KV cache "auto": as the
+/// checkpoint; "fp8". Precondition: words of the two lists.
+ModelSpec quantized(ModelSpec model, const GpuSpec& gpu, std::string_view weights, std::string_view kv_cache);
 
 /// A built-in name, a config.json, or a directory that has one. Throws ConfigError: unknown name (nearest
 /// suggested), unreadable JSON (file:line:column), an architecture we cannot price (says what is missing).

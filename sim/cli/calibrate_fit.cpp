@@ -84,8 +84,11 @@ void add_calibrate_fit(CLI::App& parent) {
   command->add_option("--out", options->out, "Profile to write (JSON)")->required();
   command->add_option("--gpu", options->gpu, "Which GPU's, when there are several or files do not say");
   command->add_option("--library", options->library, "Whose kernels, when there are several");
-  command->add_option("--borrow", options->borrowed,
-                      "LIBRARY:FAMILY, such as nccl:collective: kernels of another library to take in");
+  command
+      ->add_option(
+          "--borrow", options->borrowed,
+          "LIBRARY:FAMILY, such as nccl:collective: kernels of another library to take in; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--folds", options->folds, "Parts of the cross-validation behind the errors")
       ->check(CLI::Range(2, 20))
       ->capture_default_str();

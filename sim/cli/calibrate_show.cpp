@@ -30,9 +30,11 @@ void run_show(const ShowArguments& given) {
 void add_calibrate_show(CLI::App& calibrate_command) {
   const auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = calibrate_command.add_subcommand(
-      "show", "What a profile or measurements hold: families, number formats, points, range of each axis, errors");
+      "show",
+      "What a profile or measurements hold: families, number formats, points, range of each axis, errors");
   command
-      ->add_option("FILE", arguments->file, "Profile, record file, or anything else that \"calibrate import\" reads")
+      ->add_option("FILE", arguments->file,
+                   "Profile, record file, or anything else that \"calibrate import\" reads")
       ->required();
   command->add_option("--gpu", arguments->gpu, "As for \"calibrate import\"");
   command->callback([arguments] { run_show(*arguments); });

@@ -178,6 +178,8 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
     summary.recomputed_tokens = summary.all_phases.prefill_tokens - summary.total_input_tokens;
   }
   summary.time_split = time_split(totals.cost(), duration * recorder.replicas());
+  summary.extrapolated_share = ratio(static_cast<double>(totals.cost().extrapolated.count()),
+                                     static_cast<double>(totals.cost().total().count()));
   add_levels(summary, totals, duration);
   if (settings.price) {
     add_money(summary, *settings.price);

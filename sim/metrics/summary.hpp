@@ -99,6 +99,7 @@ struct Summary {
   std::vector<RejectionCount> rejections;
 
   TimeSplit time_split;
+  double extrapolated_share = 0;  ///< of the time in steps, kernels outside of what was measured
   std::array<PhaseSummary, kStepPhases> phases;  ///< by StepPhase
   PhaseSummary all_phases;
   std::int64_t kv_blocks = 0;

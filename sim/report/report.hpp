@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "costmodel/step_pricer.hpp"
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
 #include "sim/replica/replica.hpp"
@@ -31,6 +32,7 @@ struct Report {
   StepCounts step_counts;             ///< how the steps were run
   std::int64_t events = 0;            ///< that the engine handled
   nlohmann::ordered_json deployment;  ///< what the settings amount to
+  CostBasis cost_basis;               ///< what the prices of steps stand on
   nlohmann::ordered_json resolved_scenario;  ///< with all defaults
   std::vector<InputFile> inputs;             ///< in order of reading
   std::vector<std::string> notes;  ///< sentences the reader should know: "max_model_len cut to 8192: ..."

@@ -163,6 +163,22 @@ Json slo_of(const SloReport& slo) {
   return verdicts;
 }
 
+Json cost_model_of(const Report& report) {
+  Json extrapolations = Json::array();
+  for (const Extrapolation& beyond : report.cost_basis.extrapolations) {
+    extrapolations.push_back({{"kernel", beyond.kernel},
+                              {"axis", beyond.axis},
+                              {"value", beyond.value},
+                              {"measured", beyond.measured},
+                              {"factor", beyond.factor()}});
+  }
+  const std::string& profile = report.cost_basis.profile;
+  return {{"level", to_string(report.cost_basis.level)},
+          {"profile", profile.empty() ? Json(nullptr) : Json(profile)},
+          {"extrapolated_share", report.summary.extrapolated_share},
+          {"extrapolated", extrapolations}};
+}
+
 Json inputs_of(const std::vector<InputFile>& inputs) {
   Json list = Json::array();
   for (const InputFile& input : inputs) {
@@ -190,6 +206,7 @@ std::string results_json(const Report& report) {
   json["stepper"] = stepper_of(report);
   json["money"] = money_of(report.summary.money);
   json["energy"] = energy_of(report.summary.energy);
+  json["cost_model"] = cost_model_of(report);
   json["deployment"] = report.deployment;
   json["inputs"] = inputs_of(report.inputs);
   json["resolved_scenario"] = report.resolved_scenario;

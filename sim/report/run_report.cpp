@@ -118,6 +118,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.step_counts = simulation.step_counts();
   report.events = simulation.events();
   report.slo = evaluate(scenario.slo, report.summary);
+  report.cost_basis = deployment.pricer->basis();
   report.deployment = deployment_json(scenario, deployment);
   report.resolved_scenario = values_json(scenario.values);
   report.inputs = hashed_inputs(scenario);

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 #include "base/suggest.hpp"
 #include "base/text.hpp"
@@ -85,9 +87,26 @@ std::int64_t fitting_model_len(const Scenario& scenario, std::int64_t wanted, st
   return room;
 }
 
+/// What makes prices less sure: a level that is not there, kernels and sizes that were not measured.
+void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis& basis,
+                    std::vector<std::string>& notes) {
+  if (cost.level == CostLevel::calibrated && basis.level != CostLevel::calibrated) {
+    notes.push_back("no " + cost.kernels + " kernels were measured on " + gpu.name +
+                    ": steps are priced at level roofline");
+  }
+  notes.insert(notes.end(), basis.notes.begin(), basis.notes.end());
+  for (const Extrapolation& beyond : basis.extrapolations) {
+    notes.push_back(fmt::format(
+        "outside the measured range: {} with {} = {:.0f}, {:.2g} times {} the {} measured ({:.0f})",
+        beyond.kernel, beyond.axis, beyond.value, beyond.factor(),
+        beyond.value > beyond.measured ? "above" : "below",
+        beyond.value > beyond.measured ? "largest" : "smallest", beyond.measured));
+  }
+}
+
 /// Figures borrowed from another GPU make a result less sure: say so.
-void add_profile_note(const GpuSpec& gpu, const CostOptions& cost, std::vector<std::string>& notes) {
-  if (cost.level == CostLevel::datasheet) {
+void add_profile_note(const GpuSpec& gpu, const CostBasis& basis, std::vector<std::string>& notes) {
+  if (basis.level != CostLevel::roofline) {
     return;
   }
   const Profile profile = load_profile(gpu.name);
@@ -117,7 +136,6 @@ Deployment make_deployment(const Scenario& scenario) {
   const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);
 
   const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
-  add_profile_note(scenario.gpu, cost, deployment.notes);
   deployment.limits = {.max_num_seqs = settings.max_num_seqs,
                        .max_model_len = max_model_len,
                        .block_size = settings.block_size,
@@ -128,6 +146,8 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.attention_window = scenario.model.sliding_window;
   deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(), cost,
                                        {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs});
+  add_cost_notes(scenario.gpu, cost, deployment.pricer->basis(), deployment.notes);
+  add_profile_note(scenario.gpu, deployment.pricer->basis(), deployment.notes);
   return deployment;
 }
 

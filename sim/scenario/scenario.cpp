@@ -5,6 +5,7 @@
 
 #include "base/data_path.hpp"
 #include "costmodel/cost_options.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
 #include "hardware/profile.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/slo.hpp"
@@ -117,8 +118,9 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   std::optional<ModelSpec> model = load_named(scenario.values, "model", diagnostics, load_model);
   std::optional<GpuSpec> gpu = load_named(scenario.hardware(), "gpu", diagnostics, load_gpu);
   diagnostics.throw_if_any();
-  scenario.model = std::move(*model);
   scenario.gpu = std::move(*gpu);
+  scenario.model = quantized(std::move(*model), scenario.gpu, scenario.engine().text("quantization"),
+                             scenario.engine().text("kv_cache_dtype"));
   if (scenario.hardware().has("price")) {
     scenario.gpu.price = scenario.hardware().price_rate("price");
   }
@@ -128,6 +130,11 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   scenario.inputs.push_back(gpu_file(scenario.hardware()));
   const std::string profile = profile_file(scenario.gpu.name);
   scenario.inputs.push_back({"profile " + std::filesystem::path(profile).stem().string(), profile});
+  const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
+  const auto kernels = kernel_profile_file(scenario.gpu.name, cost.kernels);
+  if (cost.level == CostLevel::calibrated && kernels) {
+    scenario.inputs.push_back({"profile " + scenario.gpu.name + "/" + cost.kernels, *kernels});
+  }
   if (scenario.workload().has("trace")) {
     scenario.inputs.push_back(trace_file(scenario));
   }

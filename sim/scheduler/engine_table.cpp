@@ -19,6 +19,15 @@ Table engine_table(const PolicyRegistry& registry) {
   table.add("num_gpu_blocks", ValueType::count, "KV blocks, as the engine logs them")
       .optional("computed from the memory that weights and activations leave")
       .range("1", "1000000000");
+  table
+      .add_choice(
+          "quantization", {"none", "fp8", "fp8_block", "int4"},
+          "Number format of the layers' weights: none as in the checkpoint; fp8 with a scale a channel and "
+          "fp8_block with a scale for each 128 x 128 weights, both computed in fp8 where the GPU can; int4 "
+          "weights only, computed in bf16. Embeddings and lm_head stay as they are")
+      .by_default("none");
+  table.add_choice("kv_cache_dtype", {"auto", "fp8"}, "Number format of the KV cache: auto as the checkpoint")
+      .by_default("auto");
   for (const PolicyEntry& policy : registry.entries()) {
     table.add_variant("policy", policy.name, policy.keys);
   }

@@ -39,7 +39,7 @@ ModelSpec windowed_model() {
 std::unique_ptr<StepPricer> pricer_of(const ModelSpec& model, const CostOptions& options,
                                       std::int64_t tensor_parallel = 1) {
   return make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(), tensor_parallel, options,
-                          kLimits);
+                              kLimits);
 }
 
 StepShape decode_shape(std::int64_t decodes, std::int64_t context) {
