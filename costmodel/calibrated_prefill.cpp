@@ -50,9 +50,9 @@ CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Ope
       name_(one_layer.name),
       call_(*one_layer.call),
       chosen_(kernels.choose(call_)),
-      layers_(static_cast<double>(one_layer.repeats)),
       length_knots_(knot_below(kLongestTabled) + 1) {
   INFEROMETER_CHECK(chosen_.fit != nullptr, "prefill attention without a fit");
+  take_coefficients(static_cast<double>(one_layer.repeats));
   const std::size_t token_knots = knot_below(max_tokens) + 2;
   std::vector<double> table;
   for (std::size_t tokens = 0; tokens < token_knots; ++tokens) {
@@ -61,6 +61,29 @@ CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Ope
     }
   }
   corrections_ = std::move(table);
+}
+
+/// What a launch, a pair of query and key, a key and a query take, of all layers: from calls of one query
+/// over one and two keys.
+void CalibratedPrefill::take_coefficients(double layers) {
+  constexpr std::size_t kWindow = 6;
+  if (call_.axes[kWindow] > 0) {
+    window_ = static_cast<std::int64_t>(call_.axes[kWindow]);
+  }
+  RooflineConstants exact = chosen_.fit->roofline;
+  overhang_keys_ = (exact.overhang_tokens - 1) / 2;
+  exact.overhang_tokens = 1;
+  const auto query_over = [&](double past) {
+    KernelCall call = call_;
+    call.axes = {1, 1, past, call_.axes[3], call_.axes[4], call_.axes[5], 0, 0};
+    return roofline_parts(call, exact, kernels_.gpu());
+  };
+  const RooflineParts one_key = query_over(0);
+  const RooflineParts two_keys = query_over(1);
+  start_up_s_ = layers * one_key.start_up_s;
+  seconds_per_pair_ = layers * one_key.compute_s;
+  seconds_per_key_ = layers * (two_keys.bandwidth_s - one_key.bandwidth_s);
+  seconds_per_token_ = layers * one_key.bandwidth_s - seconds_per_key_;
 }
 
 double CalibratedPrefill::correction_at_knots(std::size_t token_knot, std::size_t length_knot) const {
@@ -94,14 +117,13 @@ RooflineParts CalibratedPrefill::parts_at(std::int64_t chunk_tokens, std::int64_
   if (length_share > 0) {
     ratio += length_share * (along(length_knot + 1) - ratio);
   }
-  KernelCall call = call_;
-  call.axes[0] = 1;
-  call.axes[1] = static_cast<double>(chunk_tokens);
-  call.axes[2] = static_cast<double>(past);
-  const RooflineParts one = roofline_parts(call, chosen_.fit->roofline, kernels_.gpu());
-  const double factor = layers_ * ratio;
+  const ChunkShape chunk{chunk_tokens, past};
+  const double pairs = static_cast<double>(attention_pairs(chunk, window_)) +
+                       overhang_keys_ * static_cast<double>(chunk_tokens);
+  const double bandwidth_s = seconds_per_key_ * static_cast<double>(attention_keys(chunk, window_)) +
+                             seconds_per_token_ * static_cast<double>(chunk_tokens);
   const double of_launch = static_cast<double>(chunk_tokens) / static_cast<double>(tokens);
-  return {one.start_up_s * of_launch * factor, one.compute_s * factor, one.bandwidth_s * factor};
+  return {start_up_s_ * of_launch * ratio, seconds_per_pair_ * pairs * ratio, bandwidth_s * ratio};
 }
 
 CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, std::int64_t tokens) const {

@@ -4,6 +4,7 @@
 // calibrated step pricer.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,12 +43,7 @@ class CalibratedPrefill {
     bool is_extrapolated = false;
   };
 
-  /// Row of the corrections for a number of tokens, straight between knots: low + share * (high - low).
-  struct Between {
-    std::size_t low = 0;
-    double share = 0;
-  };
-
+  void take_coefficients(double layers);
   [[nodiscard]] Piece piece_of(const ChunkShape& chunk, std::int64_t tokens) const;
   [[nodiscard]] RooflineParts parts_at(std::int64_t chunk_tokens, std::int64_t past,
                                        std::int64_t tokens) const;
@@ -58,7 +54,11 @@ class CalibratedPrefill {
   std::string_view name_;
   KernelCall call_;
   ChosenFit chosen_;
-  double layers_;
+  std::optional<std::int64_t> window_;
+  // Seconds of all layers.
+  double start_up_s_ = 0;
+  double seconds_per_pair_ = 0, seconds_per_key_ = 0, seconds_per_token_ = 0;
+  double overhang_keys_ = 0;
   std::size_t length_knots_ = 0;
   std::vector<double> corrections_;  // factors, by token knot and length knot
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/operators.hpp"
 #include "hardware/profile.hpp"
 #include "tests/support/sim_harness.hpp"
@@ -68,6 +69,35 @@ std::string describe(const ModelSpec& model, const GpuSpec& gpu, std::int64_t de
          std::to_string(options.attention_bandwidth_efficiency.value_or(0));
 }
 
+/// Of a model whose options are drawn; makes the pricers of one deployment.
+struct PricedModel {
+  ModelSpec model;
+  GpuSpec gpu;
+  std::int64_t degree;
+
+  [[nodiscard]] std::unique_ptr<StepPricer> pricer(const CostOptions& options,
+                                                   const PricerLimits& limits) const {
+    const Profile profile = cached<Profile, load_profile>(gpu.name);
+    if (options.level != CostLevel::calibrated) {
+      return make_roofline_pricer(model, gpu, profile, degree, options, limits);
+    }
+    const std::string file = *kernel_profile_file(gpu.name, options.kernels);
+    return make_calibrated_pricer(model, gpu, cached<KernelProfile, read_kernel_profile>(file), profile,
+                                  degree, options, limits);
+  }
+};
+
+/// Measured kernels, in one number format or another.
+void draw_calibrated(Dice& dice, PricedModel& priced, CostOptions& options) {
+  options.level = CostLevel::calibrated;
+  options.kernels = dice.name_of({"vllm", "tensorrt-llm"});
+  if (dice.chance(30)) {
+    options.resample = static_cast<std::uint64_t>(dice.between(0, 31));
+  }
+  priced.model = quantized(std::move(priced.model), priced.gpu,
+                           dice.name_of({"none", "fp8", "fp8_block", "int4"}), dice.name_of({"auto", "fp8"}));
+}
+
 RandomPrices round_prices(Dice& dice, std::int64_t longest) {
   RandomPrices prices;
   if (dice.chance(30)) {
@@ -90,23 +120,25 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   if (dice.chance(35)) {
     model.sliding_window = dice.between(1, longest);
   }
-  const GpuSpec gpu =
-      cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"}));
-  const Profile profile = cached<Profile, load_profile>(gpu.name);
-  const std::int64_t degree = draw_split(dice, model);
+  PricedModel priced{
+      std::move(model),
+      cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"})), 1};
+  priced.degree = draw_split(dice, priced.model);
   CostOptions options = draw_options(dice);
   if (dice.chance(35)) {
     options.level = CostLevel::roofline;
-    cross_attention_roofs(dice, longest, model, gpu, degree, options);
+    cross_attention_roofs(dice, longest, priced.model, priced.gpu, priced.degree, options);
+  } else if (dice.chance(40) && !kernel_profile_libraries(priced.gpu.name).empty()) {
+    draw_calibrated(dice, priced, options);
   }
   if (dice.chance(25)) {
     CostOptions hostless = options;
     hostless.host_fixed = hostless.host_per_sequence = {};
-    const auto without_host = make_roofline_pricer(model, gpu, profile, degree, hostless, {1, 1});
-    cross_host(dice, longest, limits, *without_host, options);
+    cross_host(dice, longest, limits, *priced.pricer(hostless, {1, 1}), options);
   }
-  return {make_roofline_pricer(model, gpu, profile, degree, options, limits), model.sliding_window,
-          WorkTotals(model, degree), describe(model, gpu, degree, options)};
+  return {priced.pricer(options, limits), priced.model.sliding_window,
+          WorkTotals(priced.model, priced.degree),
+          describe(priced.model, priced.gpu, priced.degree, options)};
 }
 
 }  // namespace inferometer::testing
