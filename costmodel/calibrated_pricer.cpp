@@ -147,7 +147,10 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
       .extrapolations = {}};
   std::vector<std::string> by_roofline;
   for (const Operator& part : extreme_operators(calibrated.model, calibrated.tensor_parallel, limits)) {
-    const ChosenFit chosen = part.call ? calibrated.kernels.choose(*part.call) : ChosenFit{};
+    if (!part.call) {
+      continue;  // what nobody measures is always the roofline's
+    }
+    const ChosenFit chosen = calibrated.kernels.choose(*part.call);
     if (chosen.fit == nullptr) {
       by_roofline.emplace_back(part.name);
       continue;

@@ -17,7 +17,8 @@ CostOptions read(const std::string& yaml) {
 
 TEST_CASE("an empty section gives the documented defaults") {
   const CostOptions options = read("{}");
-  CHECK(options.level == CostLevel::roofline);
+  CHECK(options.level == CostLevel::calibrated);
+  CHECK(options.kernels == "vllm");
   CHECK(options.host_fixed == microseconds(500));
   CHECK(options.host_per_sequence == microseconds(5));
   CHECK_FALSE(options.host_overlap);

@@ -12,6 +12,7 @@ namespace {
 Deployment deployment_of(const std::vector<std::string>& changes, const std::string& model = "llama-3-8b") {
   const std::string text = "model: " + model +
                            "\nhardware: {gpu: h100-sxm}\n"
+                           "cost_model: {level: roofline}\n"
                            "workload: {preset: azure-conversation, rate: 1 req/s, requests: 10}\n";
   return make_deployment(load_scenario_text(text, "a.yaml", {changes, {}}));
 }

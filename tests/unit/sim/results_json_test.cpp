@@ -20,6 +20,8 @@ Report small_report() {
   report.resolved_scenario = Json{{"seed", 1}, {"model", "llama-3-8b"}};
   report.inputs = {{"tiny.yaml", "sha256:00ff", 321}};
   report.notes = {"a note"};
+  report.cost_basis = {
+      CostLevel::calibrated, "vllm kernels on a GPU, fitted some day", {}, {{"lm_head", "n", 96, 64}}};
   Summary& summary = report.summary;
   summary.partial = true;
   summary.census = {5, 2, 1, 1, 1};
@@ -37,6 +39,7 @@ Report small_report() {
   summary.preemptions = 6;
   summary.truncated = 7;
   summary.rejections = {{"no room", 1}};
+  summary.extrapolated_share = 0.125;
   summary.time_split = {0.5, 0.25, 0, 0.125, 0, 0.125};
   summary.phases[0] = {3, 0.0875, 36, 0, 0.4, std::nullopt};
   summary.all_phases = {3, 0.0875, 36, 0, 0.4, std::nullopt};
@@ -255,6 +258,20 @@ const std::string kExpected = std::string(R"(
     "energy_joules": 50.0,
     "power_watts_mean": 500.0,
     "joules_per_output_token": 12.5
+  },
+  "cost_model": {
+    "level": "calibrated",
+    "profile": "vllm kernels on a GPU, fitted some day",
+    "extrapolated_share": 0.125,
+    "extrapolated": [
+      {
+        "kernel": "lm_head",
+        "axis": "n",
+        "value": 96.0,
+        "measured": 64.0,
+        "factor": 1.5
+      }
+    ]
   },
   "deployment": null,
   "inputs": [
