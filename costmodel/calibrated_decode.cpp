@@ -37,8 +37,9 @@ CalibratedDecode::CalibratedDecode(const CalibratedKernels& kernels, const Opera
     }
   }
   // A launch cannot take longer than the shortest attention does.
-  launch_ps_ = whole_picoseconds(static_cast<double>(layers_) * chosen_.fit->roofline.start_up_s);
-  launch_ps_ = std::min(launch_ps_, row_of(1).front().time_ps);
+  const std::int64_t shortest_ps = row_of(1).front().time_ps;
+  launch_ps_ = std::min(whole_picoseconds(static_cast<double>(layers_) * chosen_.fit->roofline.start_up_s),
+                        shortest_ps);
   for (std::int64_t batch = 0; batch <= max_batch; ++batch) {
     rows_.push_back(batch == 0 ? Row{} : row_of(batch));
   }
@@ -59,7 +60,7 @@ double CalibratedDecode::correction(int batch_exponent, int knot) const {
                                    call_at(std::ldexp(1.0, batch_exponent), std::ldexp(1.0, knot)));
 }
 
-/// Without the launch once launch_ps_ is known.
+/// Without the launch; with it as long as launch_ps_ is 0.
 CalibratedDecode::Row CalibratedDecode::row_of(std::int64_t batch) const {
   Row row;
   const int exponent = exponent_below(batch);
@@ -77,15 +78,13 @@ CalibratedDecode::Row CalibratedDecode::row_of(std::int64_t batch) const {
     knot.start_up_ps =
         std::clamp<std::int64_t>(whole_picoseconds(parts.start_up_s * factor) - launch_ps_, 0, knot.time_ps);
     knot.is_compute_bound = parts.compute_s >= parts.bandwidth_s;
-    knot.is_extrapolated = chosen_.is_scaled || extrapolation(*chosen_.fit, call) > 1;
+    knot.is_extrapolated = CalibratedKernels::is_extrapolated(chosen_, call);
   }
   for (std::size_t k = 0; k + 1 < row.size(); ++k) {
     row[k].slope_ps =
         (row[k + 1].time_ps - row[k].time_ps) / (context_at(batch, k + 1) - context_at(batch, k));
   }
   row.back().slope_ps = row[row.size() - 2].slope_ps;
-  // The shortest measured context is 2: one token is no extrapolation.
-  row[0].is_extrapolated = row[1].is_extrapolated;
   return row;
 }
 

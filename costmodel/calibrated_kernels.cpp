@@ -5,6 +5,7 @@
 
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
+#include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
 namespace {
@@ -20,6 +21,33 @@ RoofTimes rounded(const RooflineParts& parts) {
 
 RooflineParts times(const RooflineParts& parts, double factor) {
   return {parts.start_up_s * factor, parts.compute_s * factor, parts.bandwidth_s * factor};
+}
+
+RooflineParts without(double launch_s, const RooflineParts& parts) {
+  const double rest_s = std::max(launch_s - parts.start_up_s, 0.0);
+  return {std::max(parts.start_up_s - launch_s, 0.0), std::max(parts.compute_s - rest_s, 0.0),
+          std::max(parts.bandwidth_s - rest_s, 0.0)};
+}
+
+bool is_attention(KernelFamily family) {
+  return family == KernelFamily::prefill_attention || family == KernelFamily::decode_attention;
+}
+
+/// The measured value next to an axis that lies outside of all of them.
+std::optional<double> nearest_measured(const KernelFit& fit, const KernelCall& call, std::size_t axis) {
+  constexpr std::size_t kBatch = 0;
+  constexpr std::size_t kLength = 1;
+  const AxisRange range = fit.range[axis];
+  const double value = call.axes[axis];
+  if (call.family == KernelFamily::elementwise ||
+      (call.family == KernelFamily::prefill_attention && axis == kBatch)) {
+    return std::nullopt;
+  }
+  if (value > range.high) {
+    return range.high;
+  }
+  const bool is_short = is_attention(call.family) && axis == kLength;
+  return value < range.low && !is_short ? std::optional<double>(range.low) : std::nullopt;
 }
 
 /// The error of a region; where none was measured, of the first.
@@ -89,21 +117,61 @@ RoofTimes CalibratedKernels::time(const Operator& work) const {
     return rounded(
         {constants.start_up_s, 0, bytes / (gpu_.hbm_bandwidth.count() * constants.bandwidth_efficiency)});
   }
-  const RooflineParts found = parts(work.name, chosen, *work.call);
+  const RooflineParts found = work.family == OperatorFamily::prefill_attention
+                                  ? prefill_parts(work, chosen)
+                                  : parts(work.name, chosen, *work.call);
   if (work.family == OperatorFamily::collective) {
     require_simulable(found.total_s());
     return {.communication = duration_from_seconds(found.total_s())};
   }
-  RoofTimes result = rounded(found);
-  if (work.shares_launch) {
-    result.start_up = Duration();
+  return rounded(work.shares_launch ? without(launch_s(work.name, chosen, *work.call), found) : found);
+}
+
+/// The call stands for whole prompts that are as much work, but read fewer keys than chunks with a past.
+RooflineParts CalibratedKernels::prefill_parts(const Operator& work, const ChosenFit& chosen) const {
+  const RooflineConstants& constants = chosen.fit->roofline;
+  const Flops busy = work.flops + work.flops_per_key * ((constants.overhang_tokens - 1) / 2);
+  const double peak_flops = peak(gpu_, kernel_work(*work.call).unit).count() * constants.compute_efficiency;
+  const double bandwidth = gpu_.hbm_bandwidth.count() * constants.bandwidth_efficiency;
+  return times({constants.start_up_s, busy.count() / peak_flops,
+                static_cast<double>(work.hbm_bytes.count()) / bandwidth},
+               portable_exp(correction(work.name, chosen, *work.call)));
+}
+
+double CalibratedKernels::launch_s(std::string_view operator_name, const ChosenFit& chosen,
+                                   KernelCall call) const {
+  call.axes[0] = 1;
+  call.axes[1] = 1;
+  return std::min(chosen.fit->roofline.start_up_s, parts(operator_name, chosen, call).total_s());
+}
+
+bool CalibratedKernels::is_extrapolated(const ChosenFit& chosen, const KernelCall& call) {
+  for (std::size_t axis = 0; axis < chosen.fit->range.size(); ++axis) {
+    if (nearest_measured(*chosen.fit, call, axis)) {
+      return true;
+    }
   }
-  return result;
+  return chosen.is_scaled;
 }
 
 bool CalibratedKernels::is_extrapolated(const Operator& work) const {
   const ChosenFit chosen = work.call ? choose(*work.call) : ChosenFit{};
-  return chosen.fit != nullptr && (chosen.is_scaled || extrapolation(*chosen.fit, *work.call) > 1);
+  return chosen.fit != nullptr && is_extrapolated(chosen, *work.call);
+}
+
+std::vector<Extrapolation> CalibratedKernels::extrapolations(const Operator& work) const {
+  std::vector<Extrapolation> list;
+  const ChosenFit chosen = work.call ? choose(*work.call) : ChosenFit{};
+  if (chosen.fit == nullptr) {
+    return list;
+  }
+  const auto axes = info(work.call->family).axes;
+  for (std::size_t i = 0; i < chosen.fit->range.size(); ++i) {
+    if (const auto measured = nearest_measured(*chosen.fit, *work.call, i)) {
+      list.push_back({std::string(work.name), std::string(axes[i]), work.call->axes[i], *measured});
+    }
+  }
+  return list;
 }
 
 }  // namespace inferometer

@@ -34,11 +34,20 @@ class CalibratedKernels {
   CalibratedKernels(const KernelProfile& kernels, const GpuSpec& gpu, const Roofline& fallback,
                     std::optional<std::uint64_t> resample);
 
-  /// One run of the operator.
+  /// One run of the operator, by its own shape. The pricer takes the correction at knots and runs straight
+  /// between them (calibrated_gemm.hpp, calibrated_decode.hpp, calibrated_prefill.hpp): at knots both are
+  /// equal.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
   /// Whether the operator lies outside of what was measured, or in a format that was not.
   [[nodiscard]] bool is_extrapolated(const Operator& work) const;
+  [[nodiscard]] static bool is_extrapolated(const ChosenFit& chosen, const KernelCall& call);
+
+  /// The axes in which an operator lies outside of what was measured. None are: elementwise operators, of
+  /// whose fits only start-up and bandwidth are taken; attention over fewer keys than the fewest measured,
+  /// which is hardly more than its start-up; the batch of prefill attention, which is not one of sequences
+  /// but of the prompts that would be as much work.
+  [[nodiscard]] std::vector<Extrapolation> extrapolations(const Operator& work) const;
 
   [[nodiscard]] ChosenFit choose(const KernelCall& call) const;
 
@@ -55,6 +64,12 @@ class CalibratedKernels {
   [[nodiscard]] const Roofline& fallback() const { return fallback_; }
 
  private:
+  [[nodiscard]] RooflineParts prefill_parts(const Operator& work, const ChosenFit& chosen) const;
+
+  /// Start-up that attention does not pay in the kernel of another: at most what the shortest takes in all.
+  [[nodiscard]] double launch_s(std::string_view operator_name, const ChosenFit& chosen,
+                                KernelCall call) const;
+
   /// log of the factor by which a resampled run takes longer.
   [[nodiscard]] double resampled(std::string_view operator_name, const KernelFit& fit,
                                  const KernelCall& call) const;

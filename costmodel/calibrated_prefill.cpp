@@ -53,6 +53,9 @@ CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Ope
       length_knots_(knot_below(kLongestTabled) + 1) {
   INFEROMETER_CHECK(chosen_.fit != nullptr, "prefill attention without a fit");
   take_coefficients(static_cast<double>(one_layer.repeats));
+  KernelCall shortest = call_;
+  shortest.axes[1] = 1;
+  is_extrapolated_ = CalibratedKernels::is_extrapolated(chosen_, shortest);
   const std::size_t token_knots = knot_below(max_tokens) + 2;
   std::vector<double> table;
   for (std::size_t tokens = 0; tokens < token_knots; ++tokens) {
@@ -141,7 +144,7 @@ CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, st
   piece.slope_ps = std::max<std::int64_t>(0, high_ps - piece.time_ps) / (piece.to_past - piece.from_past);
   piece.is_compute_bound = low.compute_s >= low.bandwidth_s;
   piece.is_extrapolated =
-      chosen_.is_scaled || static_cast<double>(knot_value(knot)) > chosen_.fit->range[1].high;
+      is_extrapolated_ || static_cast<double>(knot_value(knot)) > chosen_.fit->range[1].high;
   return piece;
 }
 

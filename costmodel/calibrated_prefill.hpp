@@ -54,6 +54,7 @@ class CalibratedPrefill {
   std::string_view name_;
   KernelCall call_;
   ChosenFit chosen_;
+  bool is_extrapolated_ = false;  // whatever the chunk
   std::optional<std::int64_t> window_;
   // Seconds of all layers.
   double start_up_s_ = 0;

@@ -159,15 +159,8 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
       basis.notes.push_back(fmt::format("{} in {} was not measured: scaled from {} by the roofline",
                                         part.name, part.call->variant, chosen.measured_variant));
     }
-    const auto axes = info(part.call->family).axes;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      const AxisRange range = chosen.fit->range[i];
-      const double value = part.call->axes[i];
-      if (part.family != OperatorFamily::elementwise && (value > range.high || value < range.low)) {
-        basis.extrapolations.push_back({std::string(part.name), std::string(axes[i]), value,
-                                        value > range.high ? range.high : range.low});
-      }
-    }
+    const std::vector<Extrapolation> beyond = calibrated.kernels.extrapolations(part);
+    basis.extrapolations.insert(basis.extrapolations.end(), beyond.begin(), beyond.end());
   }
   if (!by_roofline.empty()) {
     basis.notes.push_back("not in the profile but priced by the roofline: " +

@@ -71,6 +71,9 @@ struct Extrapolation {
   [[nodiscard]] double factor() const { return value > measured ? value / measured : measured / value; }
 };
 
+/// "lm_head with n = 128256, 2 times above the largest measured (65536)"
+std::string to_text(const Extrapolation& beyond);
+
 /// What prices stand on.
 struct CostBasis {
   CostLevel level = CostLevel::roofline;  ///< the one in use, which may not be the one asked for

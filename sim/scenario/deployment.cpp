@@ -96,11 +96,7 @@ void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis
   }
   notes.insert(notes.end(), basis.notes.begin(), basis.notes.end());
   for (const Extrapolation& beyond : basis.extrapolations) {
-    notes.push_back(fmt::format(
-        "outside the measured range: {} with {} = {:.0f}, {:.2g} times {} the {} measured ({:.0f})",
-        beyond.kernel, beyond.axis, beyond.value, beyond.factor(),
-        beyond.value > beyond.measured ? "above" : "below",
-        beyond.value > beyond.measured ? "largest" : "smallest", beyond.measured));
+    notes.push_back("outside the measured range: " + to_text(beyond));
   }
 }
 
