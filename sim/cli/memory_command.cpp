@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "costmodel/memory_footprint.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/known_word.hpp"
 #include "sim/cli/memory_report.hpp"
 
 namespace inferometer {
@@ -25,6 +26,7 @@ struct MemoryOptions {
   std::int64_t tensor_parallel = 1;
   std::int64_t context = 0;
   CLI::Option* context_option = nullptr;
+  NumberFormats formats;
   MemorySettings settings;
   bool csv = false;
   bool json = false;
@@ -36,6 +38,8 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   row.model = model.name;
   row.gpu = gpu.name;
   row.tensor_parallel = options.tensor_parallel;
+  row.quantization = options.formats.quantization;
+  row.kv_cache_dtype = options.formats.kv_cache_dtype;
   row.gpu_memory_utilization = options.settings.gpu_memory_utilization;
   row.max_positions = model.max_positions;
   row.context = TokenCount(options.context_option->count() > 0 ? options.context : model.max_positions);
@@ -63,7 +67,8 @@ void run_memory(const MemoryOptions& options) {
   for (const std::string& model_name : all_models ? builtin_model_names() : std::vector{options.model}) {
     const ModelSpec model = load_model(model_name);
     for (const std::string& gpu_name : all_gpus ? builtin_gpu_names() : std::vector{options.gpu}) {
-      rows.push_back(make_row(model, load_gpu(gpu_name), options, all_models || all_gpus));
+      const GpuSpec gpu = load_gpu(gpu_name);
+      rows.push_back(make_row(options.formats.apply(model, gpu), gpu, options, all_models || all_gpus));
     }
   }
   std::string text;
@@ -89,6 +94,7 @@ void add_memory_command(CLI::App& app) {
   command->add_option("--gpu", options->gpu, "Built-in name, YAML file, or \"all\"")->required();
   command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
       ->capture_default_str();
+  options->formats.add_options(*command);
   options->context_option =
       command->add_option("--context", options->context,
                           "Tokens of the sequences to count (default: the longest the model was made for)");

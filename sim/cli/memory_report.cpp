@@ -32,6 +32,18 @@ std::string verdict(const MemoryRow& row) {
   return "fits";
 }
 
+/// ", quantization fp8, kv_cache_dtype fp8": what is not as in the checkpoint.
+std::string formats_of(const MemoryRow& row) {
+  std::string text;
+  if (row.quantization != "none") {
+    text += ", quantization " + row.quantization;
+  }
+  if (row.kv_cache_dtype != "auto") {
+    text += ", kv_cache_dtype " + row.kv_cache_dtype;
+  }
+  return text;
+}
+
 using Json = nlohmann::ordered_json;
 
 /// The one list of what a row says, for CSV and JSON.
@@ -40,6 +52,8 @@ Json values_of(const MemoryRow& row) {
   values["model"] = row.model;
   values["gpu"] = row.gpu;
   values["tensor_parallel"] = row.tensor_parallel;
+  values["quantization"] = row.quantization;
+  values["kv_cache_dtype"] = row.kv_cache_dtype;
   values["gpu_memory_utilization"] = row.gpu_memory_utilization;
   const auto put = [&values, &row](const char* key, auto value_of) {
     values[key] = row.footprint ? Json(value_of(*row.footprint)) : Json(nullptr);
@@ -84,8 +98,8 @@ std::string csv_cell(const Json& value) {
 }  // namespace
 
 std::string memory_text(const MemoryRow& row) {
-  std::string text = fmt::format("{} on {}, tensor_parallel {}: {}\n", row.model, row.gpu,
-                                 row.tensor_parallel, verdict(row));
+  std::string text = fmt::format("{} on {}, tensor_parallel {}{}: {}\n", row.model, row.gpu,
+                                 row.tensor_parallel, formats_of(row), verdict(row));
   if (!row.footprint) {
     return text;
   }
@@ -138,6 +152,9 @@ std::string memory_table(const std::vector<MemoryRow>& rows) {
       remarks += fmt::format("{} on {}: {}\n", row.model, row.gpu, remark);
     }
   }
+  if (const std::string formats = formats_of(rows.front()); !formats.empty()) {
+    remarks = "With" + formats.substr(1) + ".\n" + remarks;
+  }
   return align_columns(lines, 2) + (remarks.empty() ? "" : "\n" + remarks);
 }
 
@@ -157,10 +174,10 @@ std::string memory_matrix(const std::vector<MemoryRow>& rows) {
     lines.back().push_back(std::move(cell));
   }
   const std::string legend = fmt::format(
-      "\nAt tensor_parallel {}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
+      "\nAt tensor_parallel {}{}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
       "context. "
       "\"-\": not the 8 GPUs of a node.\n",
-      rows.front().tensor_parallel);
+      rows.front().tensor_parallel, formats_of(rows.front()));
   return align_columns(lines, 1) + legend;
 }
 

@@ -16,6 +16,8 @@ struct MemoryRow {
   std::string model;
   std::string gpu;
   std::int64_t tensor_parallel = 1;
+  std::string quantization = "none";    ///< of the layers' weights
+  std::string kv_cache_dtype = "auto";  ///< of the KV cache
   double gpu_memory_utilization = 0.9;
   TokenCount context;                        ///< of the sequences that are counted
   std::int64_t max_positions = 0;            ///< longest context the model was made for

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/known_word.hpp"
 #include "sim/cli/roofline_report.hpp"
 #include "sim/cli/step_argument.hpp"
 
@@ -20,13 +20,17 @@ constexpr const char* kExamples =
     "  inferometer roofline --model llama-3-8b --gpu a100-80gb-sxm --prefill 64x512 --level datasheet\n"
     "  inferometer roofline --model llama-3-8b --gpu h100-sxm --chunk 512@8192 --decode 64@1024\n"
     "  inferometer roofline --model llama-3-70b --gpu h100-sxm --tensor-parallel 8 --decode 1@4096 "
-    "--sweep batch=1:512\n";
+    "--sweep batch=1:512\n"
+    "  inferometer roofline --model llama-3-8b --gpu h100-sxm --decode 64@1024 --quantization fp8 "
+    "--kv-cache-dtype fp8\n";
 
 struct RooflineOptions {
   std::string model, gpu;
   std::int64_t tensor_parallel = 1;
   std::string prefill, chunk, decode, sweep;
-  std::string level = "roofline";
+  std::string level = "calibrated";
+  std::string kernels = "vllm";
+  NumberFormats formats;
   bool csv = false;
 };
 
@@ -49,13 +53,14 @@ StepArgument step_from(const RooflineOptions& options) {
   return step;
 }
 
-CostLevel level_from(const std::string& word) {
-  const std::vector<std::string> known{"datasheet", "roofline"};
-  if (word != known[0] && word != known[1]) {
-    throw ConfigError(Position{}, "--level \"" + word + "\" is not known; allowed: " +
-                                      join_alternatives(known) + did_you_mean(word, known));
+/// The level asked for; roofline in place of calibrated where no kernels were measured.
+CostLevel level_from(const std::string& word, bool has_kernels) {
+  require_known("--level", word, {"datasheet", "roofline", "calibrated"});
+  if (word == to_string(CostLevel::datasheet)) {
+    return CostLevel::datasheet;
   }
-  return word == known[0] ? CostLevel::datasheet : CostLevel::roofline;
+  return has_kernels && word == to_string(CostLevel::calibrated) ? CostLevel::calibrated
+                                                                 : CostLevel::roofline;
 }
 
 std::string one_step(const RooflineSetting& setting, const StepArgument& step, bool csv) {
@@ -77,9 +82,14 @@ std::string swept_steps(const RooflineSetting& setting, const StepArgument& step
 void run_roofline(const RooflineOptions& options) {
   const StepArgument step = step_from(options);
   RooflineSetting setting;
-  setting.level = level_from(options.level);
-  setting.model = load_model(options.model);
+  require_known("--kernels", options.kernels, {"vllm", "tensorrt-llm"});
   setting.gpu = load_gpu(options.gpu);
+  setting.model = options.formats.apply(load_model(options.model), setting.gpu);
+  setting.library = options.kernels;
+  if (const auto file = kernel_profile_file(setting.gpu.name, options.kernels)) {
+    setting.kernels = read_kernel_profile(*file);
+  }
+  setting.level = level_from(options.level, setting.kernels.has_value());
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;
   shard(setting.model, setting.tensor_parallel);  // refuses what cannot be split
@@ -112,8 +122,17 @@ void add_roofline_command(CLI::App& app) {
       "--sweep", options->sweep,
       "NAME=FROM:TO[:xFACTOR|:+STEP]: a row for each value of one of the step's numbers (batch, "
       "length, size, past, context); doubles unless told otherwise");
-  command->add_option("--level", options->level, "Whose roofs bind: datasheet or roofline")
+  command
+      ->add_option(
+          "--level", options->level,
+          "Whose roofs bind: datasheet, roofline or calibrated (roofline where no kernels of the library "
+          "were measured on the GPU)")
       ->capture_default_str();
+  command
+      ->add_option("--kernels", options->kernels,
+                   "Library whose measured kernels level calibrated takes: vllm or tensorrt-llm")
+      ->capture_default_str();
+  options->formats.add_options(*command);
   command->add_flag("--csv", options->csv, "Values with a header instead of a table");
   command->footer(kExamples);
   command->callback([options] { run_roofline(*options); });

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/suggest.hpp"
 #include "base/text.hpp"
 
 namespace inferometer {
@@ -50,20 +52,88 @@ std::string intensity_text(const RooflineRow& row) {
   return row.ridge == 0 ? "-" : figure(row.intensity());
 }
 
+/// Calibrated times end in a star where they are no measured kernels', and else in a blank below it.
+std::string marked(const std::string& time, const RooflineRow& row) {
+  return time + (row.is_marked() ? "*" : " ");
+}
+
+std::string formats_of(const ModelSpec& model) {
+  return (model.weight_format == "bf16" ? "" : ", weights " + model.weight_format) +
+         (model.kv_bytes == 1 ? ", KV cache fp8" : "");
+}
+
+std::string level_of(const RooflineSetting& setting) {
+  if (setting.level == CostLevel::calibrated) {
+    return fmt::format("calibrated ({} kernels, fitted {})", setting.kernels->library, setting.kernels->date);
+  }
+  return std::string(to_string(setting.level)) +
+         (setting.kernels ? "" : fmt::format(" (no {} kernels were measured on this GPU)", setting.library));
+}
+
 std::string heading(const RooflineSetting& setting, const std::string& step) {
-  std::string text =
-      fmt::format("{} on {}, {} GPU{}: {}\n", setting.model.name, setting.gpu.title, setting.tensor_parallel,
-                  setting.tensor_parallel == 1 ? "" : "s, figures of one of them", step);
+  std::string text = fmt::format("{}{} on {}, {} GPU{}: {}\n", setting.model.name, formats_of(setting.model),
+                                 setting.gpu.title, setting.tensor_parallel,
+                                 setting.tensor_parallel == 1 ? "" : "s, figures of one of them", step);
   text += fmt::format(
       "bf16 {} TFLOPS, {} TB/s, ridge {:.1f} FLOP/B; roofs that bind are those of level {}\n\n",
       figure(setting.gpu.bf16_peak.count() / 1e12), figure(setting.gpu.hbm_bandwidth.count() / 1e12),
-      setting.gpu.ridge_point(), to_string(setting.level));
+      setting.gpu.ridge_point(), level_of(setting));
   return text;
 }
 
-std::string footer(const RooflineSetting& setting) {
+/// The farthest of each kernel and axis, above and below.
+std::vector<Extrapolation> farthest(const std::vector<Extrapolation>& all) {
+  std::vector<Extrapolation> list;
+  for (const Extrapolation& one : all) {
+    const auto same = std::find_if(list.begin(), list.end(), [&one](const Extrapolation& other) {
+      return other.kernel == one.kernel && other.axis == one.axis && other.measured == one.measured;
+    });
+    if (same == list.end()) {
+      list.push_back(one);
+    } else if (one.factor() > same->factor()) {
+      *same = one;
+    }
+  }
+  return list;
+}
+
+/// What the stars stand for: how far from the measured range, and what else is no measured kernel.
+std::string marks_text(const std::vector<RooflineRow>& rows) {
+  std::vector<Extrapolation> beyond;
+  std::vector<std::pair<std::string, std::vector<std::string>>> kernels_by_note;
+  for (const RooflineRow& row : rows) {
+    beyond.insert(beyond.end(), row.beyond.begin(), row.beyond.end());
+    for (const PriceNote& note : row.notes) {
+      auto group = std::find_if(kernels_by_note.begin(), kernels_by_note.end(),
+                                [&note](const auto& entry) { return entry.first == note.what; });
+      if (group == kernels_by_note.end()) {
+        group = kernels_by_note.insert(group, {note.what, {}});
+      }
+      if (std::find(group->second.begin(), group->second.end(), note.kernel) == group->second.end()) {
+        group->second.push_back(note.kernel);
+      }
+    }
+  }
+  std::string text;
+  for (const Extrapolation& one : farthest(beyond)) {
+    text += "* outside the measured range: " + to_text(one) + "\n";
+  }
+  for (const auto& [what, kernels] : kernels_by_note) {
+    text += fmt::format("* {}: {}\n", what, join_alternatives(kernels, "and"));
+  }
+  return text;
+}
+
+std::string footer(const RooflineSetting& setting, const std::vector<RooflineRow>& rows) {
   std::string text =
       "\nGPU time without the host; level roofline has fitted efficiencies and kernel start-up.\n";
+  if (setting.kernels) {
+    text +=
+        "Level calibrated takes each kernel's time from measurements; what nobody measures (sampling), from "
+        "the "
+        "roofline.\n" +
+        marks_text(rows);
+  }
   if (!setting.profile.assumed_sections.empty()) {
     text += fmt::format("Not measured on this GPU but assumed from a related one (profile {}): {}.\n",
                         setting.profile.gpu, fmt::join(setting.profile.assumed_sections, ", "));
@@ -78,45 +148,72 @@ std::string number_fields(const RooflineRow& row) {
                      row.link_bytes.count(), row.intensity(), row.ridge, to_string(row.bound));
 }
 
+constexpr const char* kTimeFields = "datasheet_us,roofline_us,calibrated_us";
+
 std::string time_fields(const RooflineRow& row) {
-  return fmt::format("{:.6f},{:.6f}", microseconds_of(row.datasheet), microseconds_of(row.fitted));
+  return fmt::format("{:.6f},{:.6f},{}", microseconds_of(row.datasheet), microseconds_of(row.fitted),
+                     row.calibrated ? fmt::format("{:.6f}", microseconds_of(*row.calibrated)) : "");
+}
+
+Duration chosen_time(const RooflineSetting& setting, const RooflineRow& row) {
+  if (setting.level == CostLevel::calibrated) {
+    return *row.calibrated;
+  }
+  return setting.level == CostLevel::datasheet ? row.datasheet : row.fitted;
 }
 
 }  // namespace
 
 std::string roofline_text(const RooflineSetting& setting, const std::string& step,
                           const std::vector<RooflineRow>& rows) {
-  std::vector<Cells> lines{{"operator", "runs", "GFLOP", "MB", "FLOP/B", "ridge", "bound", "datasheet us",
-                            "roofline us", "share"}};
-  const Duration whole = setting.level == CostLevel::datasheet ? rows.back().datasheet : rows.back().fitted;
+  std::vector<Cells> lines{
+      {"operator", "runs", "GFLOP", "MB", "FLOP/B", "ridge", "bound", "datasheet us", "roofline us"}};
+  if (setting.kernels) {
+    lines.front().emplace_back("calibrated us ");
+  }
+  lines.front().emplace_back("share");
+  const Duration whole = chosen_time(setting, rows.back());
   for (const RooflineRow& row : rows) {
-    const Duration time = setting.level == CostLevel::datasheet ? row.datasheet : row.fitted;
     // A collective moves its bytes over the link, not through memory.
     const Bytes bytes = row.ridge == 0 ? row.link_bytes : row.hbm_bytes;
     lines.push_back({row.name, fmt::format("{}", row.runs), gigaflops(row.flops), megabytes(bytes),
                      intensity_text(row), ridge_text(row.ridge), std::string(to_string(row.bound)),
-                     microseconds_text(row.datasheet), microseconds_text(row.fitted),
-                     fmt::format("{:.1f} %", 100 * to_seconds(time) / to_seconds(whole))});
+                     microseconds_text(row.datasheet), microseconds_text(row.fitted)});
+    if (row.calibrated) {
+      lines.back().push_back(marked(microseconds_text(*row.calibrated), row));
+    }
+    lines.back().push_back(
+        fmt::format("{:.1f} %", 100 * to_seconds(chosen_time(setting, row)) / to_seconds(whole)));
   }
-  return heading(setting, step) + align_columns(lines, 1) + footer(setting);
+  return heading(setting, step) + align_columns(lines, 1) + footer(setting, {rows.back()});
 }
 
 std::string sweep_text(const RooflineSetting& setting, const std::string& step, const std::string& swept,
                        const std::vector<SweepRow>& rows) {
-  std::vector<Cells> lines{{swept, "tokens", "GFLOP", "MB", "FLOP/B", "ridge", "bound", "datasheet ms",
-                            "roofline ms", "largest operator", "share"}};
+  std::vector<Cells> lines{
+      {swept, "tokens", "GFLOP", "MB", "FLOP/B", "ridge", "bound", "datasheet ms", "roofline ms"}};
+  if (setting.kernels) {
+    lines.front().emplace_back("calibrated ms ");
+  }
+  lines.front().insert(lines.front().end(), {"largest operator", "share"});
+  std::vector<RooflineRow> steps;
   for (const SweepRow& row : rows) {
     lines.push_back({fmt::format("{}", row.value), fmt::format("{}", row.tokens), gigaflops(row.step.flops),
                      megabytes(row.step.hbm_bytes), intensity_text(row.step), ridge_text(row.step.ridge),
                      std::string(to_string(row.step.bound)), milliseconds_text(row.step.datasheet),
-                     milliseconds_text(row.step.fitted), row.largest,
-                     fmt::format("{:.1f} %", 100 * row.largest_share)});
+                     milliseconds_text(row.step.fitted)});
+    if (row.step.calibrated) {
+      lines.back().push_back(marked(milliseconds_text(*row.step.calibrated), row.step));
+    }
+    lines.back().insert(lines.back().end(), {row.largest, fmt::format("{:.1f} %", 100 * row.largest_share)});
+    steps.push_back(row.step);
   }
-  return heading(setting, step + fmt::format(", over {}", swept)) + align_columns(lines, 1) + footer(setting);
+  return heading(setting, step + fmt::format(", over {}", swept)) + align_columns(lines, 1) +
+         footer(setting, steps);
 }
 
 std::string roofline_csv(const std::vector<RooflineRow>& rows) {
-  std::string text = fmt::format("operator,runs,{},datasheet_us,roofline_us\n", kNumberFields);
+  std::string text = fmt::format("operator,runs,{},{}\n", kNumberFields, kTimeFields);
   for (const RooflineRow& row : rows) {
     text += fmt::format("{},{},{},{}\n", row.name, row.runs, number_fields(row), time_fields(row));
   }
@@ -124,8 +221,8 @@ std::string roofline_csv(const std::vector<RooflineRow>& rows) {
 }
 
 std::string sweep_csv(const std::string& swept, const std::vector<SweepRow>& rows) {
-  std::string text = fmt::format("{},tokens,{},datasheet_us,roofline_us,largest_operator,largest_share\n",
-                                 swept, kNumberFields);
+  std::string text =
+      fmt::format("{},tokens,{},{},largest_operator,largest_share\n", swept, kNumberFields, kTimeFields);
   for (const SweepRow& row : rows) {
     text += fmt::format("{},{},{},{},{},{:.6f}\n", row.value, row.tokens, number_fields(row.step),
                         time_fields(row.step), row.largest, row.largest_share);

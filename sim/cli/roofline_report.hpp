@@ -3,26 +3,37 @@
 // What the `roofline` command found, as text or CSV.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
+#include "costmodel/step_pricer.hpp"
 #include "costmodel/step_shape.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "hardware/profile.hpp"
 
 namespace inferometer {
 
-/// Where a step runs. `level` decides which roof is said to bind; times are shown at both levels.
+/// Where a step runs. `level` decides which roof is said to bind; times are shown at all levels there are.
 struct RooflineSetting {
   ModelSpec model;
   GpuSpec gpu;
   Profile profile;
+  std::string library = "vllm";          ///< whose measured kernels were asked for
+  std::optional<KernelProfile> kernels;  ///< nothing where none is shipped: then no level calibrated
   std::int64_t tensor_parallel = 1;
   CostLevel level = CostLevel::roofline;
+};
+
+/// Why a time at level calibrated is no measured kernel's.
+struct PriceNote {
+  std::string kernel;  ///< "qkv projection"
+  std::string what;    ///< "not measured in fp8: scaled from bf16 by the roofline"
 };
 
 /// One operator with all its runs in the step, on one GPU; or the whole step.
@@ -35,7 +46,13 @@ struct RooflineRow {
   double ridge = 0;  ///< FLOP/B; 0 where there is none (collectives)
   Bound bound = Bound::compute;
   Duration datasheet{};
-  Duration fitted{};  ///< level roofline
+  Duration fitted{};                     ///< level roofline
+  std::optional<Duration> calibrated{};  ///< level calibrated, where there is a profile of kernels
+  std::vector<Extrapolation> beyond{};   ///< how far from what was measured; of the step: all operators'
+  std::vector<PriceNote> notes{};        ///< of the step: all operators'
+
+  /// Whether the calibrated time, or a part of it, lies outside of what was measured.
+  [[nodiscard]] bool is_marked() const { return !beyond.empty() || !notes.empty(); }
 
   [[nodiscard]] double intensity() const { return arithmetic_intensity(flops, hbm_bytes); }
 };

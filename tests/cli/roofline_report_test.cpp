@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/check_says.hpp"
+#include "tests/support/sample_kernels.hpp"
 #include "tests/support/sample_specs.hpp"
 
 namespace inferometer {
@@ -16,6 +18,13 @@ RooflineSetting round_setting(CostLevel level) {
   setting.profile = samples::round_profile();
   setting.tensor_parallel = 2;
   setting.level = level;
+  return setting;
+}
+
+RooflineSetting calibrated_setting() {
+  RooflineSetting setting = round_setting(CostLevel::calibrated);
+  setting.kernels = samples::whole_profile();
+  setting.tensor_parallel = 1;
   return setting;
 }
 
@@ -91,12 +100,12 @@ TEST_CASE("CSV: a header, a line an operator, as many fields in each") {
   REQUIRE(lines.size() == rows.size() + 1);
   CHECK(lines[0] ==
         "operator,runs,flops,hbm_bytes,link_bytes,flops_per_byte,ridge_flops_per_byte,bound,datasheet_us,"
-        "roofline_us");
+        "roofline_us,calibrated_us");
   for (const std::string& line : lines) {
-    CHECK(std::count(line.begin(), line.end(), ',') == 9);
+    CHECK(std::count(line.begin(), line.end(), ',') == 10);
   }
   // 64 tokens x 4096 x 2 B, once at 1 TB/s, once with 3 us at 0.8 TB/s.
-  CHECK(lines[1] == "embedding,1,0,524288,0,0,1250,start-up,0.524288,3.655360");
+  CHECK(lines[1] == "embedding,1,0,524288,0,0,1250,start-up,0.524288,3.655360,");
 }
 
 TEST_CASE("text: aligned columns, no trailing spaces, assumed figures named") {
@@ -118,6 +127,81 @@ TEST_CASE("text: aligned columns, no trailing spaces, assumed figures named") {
   CHECK(text.find(
             "Not measured on this GPU but assumed from a related one (profile round): gemm, all_reduce.") !=
         std::string::npos);
+}
+
+TEST_CASE("calibrated: a row of measured times, stars where they are none") {
+  const RooflineSetting setting = calibrated_setting();
+  const std::vector<RooflineRow> rows = roofline_rows(setting, kDecode);
+  const RooflineRow down = named(rows, "down projection");
+  REQUIRE(down.calibrated);
+  // 4 us and 0.8 of the bandwidth are those of the hand-written kernels, too.
+  CHECK(to_seconds(*down.calibrated) == Approx(to_seconds(down.fitted)));
+  CHECK(down.ridge == Approx(1000 * 0.5 / 0.8));
+  CHECK_FALSE(down.is_marked());
+  CHECK(to_seconds(*named(rows, "silu x up").calibrated) == Approx(32 * (2e-6 + 6.0 * 64 * 14336 / 0.4e12)));
+  CHECK(named(rows, "silu x up").ridge == Approx(1000 / 0.4));
+  CHECK(*named(rows, "sampling").calibrated == named(rows, "sampling").fitted);
+  CHECK(named(rows, "lm_head").is_marked());
+  CHECK(rows.back().is_marked());
+  Duration sum;
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    sum += *rows[i].calibrated;
+  }
+  CHECK(*rows.back().calibrated == sum);
+
+  const std::string text = roofline_text(setting, "64 decodes at context 1024", rows);
+  check_says(text, {"level calibrated (vllm kernels, fitted 2026-11-30)", "calibrated us",
+                    "\n* outside the measured range: lm_head with n = 128256, 2 times above the largest "
+                    "measured (65536)\n"});
+  CHECK(std::count(text.begin(), text.end(), '*') == 3);  // lm_head, the step, what the star says
+  for (const std::string& line : lines_of(roofline_csv(rows))) {
+    CHECK(line.back() != ',');
+  }
+}
+
+TEST_CASE("calibrated: what was not measured is named, each reason once") {
+  RooflineSetting setting = calibrated_setting();
+  setting.model.weight_format = "fp8";
+  setting.model.kv_bytes = 1;
+  setting.kernels = samples::profile_of({samples::gemm_fit(), samples::decode_fit()});
+  const std::string text = roofline_text(setting, "a step", roofline_rows(setting, kDecode));
+  check_says(text,
+             {"llama-3-8b, weights fp8, KV cache fp8 on round, 1 GPU",
+              "\n* not measured in fp8, scaled from bf16 by the roofline: qkv projection, o projection, "
+              "gate + up projection and down projection\n",
+              "\n* not measured in fp8_kv, scaled from bf16 by the roofline: decode attention\n",
+              "\n* not in the profile, priced by the roofline: embedding, norm + residual, rope + kv "
+              "write and silu x up\n"});
+}
+
+TEST_CASE("calibrated: a sweep marks each step and names the farthest") {
+  const RooflineSetting setting = calibrated_setting();
+  std::vector<SweepRow> rows;
+  for (const std::int64_t batch : {64, 128, 256}) {
+    rows.push_back(
+        sweep_row(setting, batch, {.decodes = batch, .decode_context = batch * 100, .sampled_rows = batch}));
+  }
+  const std::string text = sweep_text(setting, "decodes", "batch", rows);
+  check_says(text,
+             {"calibrated ms", "decode attention with batch = 256, 4 times above the largest measured (64)"});
+  CHECK(text.find("batch = 128") == std::string::npos);
+  CHECK(sweep_csv("batch", rows).find(",calibrated_us,largest_operator,") != std::string::npos);
+}
+
+TEST_CASE("without measured kernels there is no column and the heading says so") {
+  const RooflineSetting setting = round_setting(CostLevel::roofline);
+  const std::string text = roofline_text(setting, "a step", roofline_rows(setting, kDecode));
+  check_says(text, {"those of level roofline (no vllm kernels were measured on this GPU)"});
+  CHECK(text.find("calibrated") == std::string::npos);
+}
+
+TEST_CASE("the ridge of products in fp8 is that of their unit") {
+  RooflineSetting setting = round_setting(CostLevel::datasheet);
+  setting.gpu.fp8_peak = FlopsPerSecond(2e15);
+  setting.model.weight_format = "fp8";
+  const std::vector<RooflineRow> rows = roofline_rows(setting, kDecode);
+  CHECK(named(rows, "o projection").ridge == Approx(2000));
+  CHECK(named(rows, "lm_head").ridge == Approx(1000));
 }
 
 TEST_CASE("sweep: one line a value in table and CSV") {

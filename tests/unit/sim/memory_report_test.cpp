@@ -110,20 +110,35 @@ TEST_CASE("a matrix has tokens, or the tensor_parallel that would do") {
         "huge       720000       -");
 }
 
+TEST_CASE("number formats are named where they are not the checkpoint's") {
+  MemoryRow row = roomy_row();
+  CHECK(memory_text(row).find("fp8") == std::string::npos);
+  row.kv_cache_dtype = "fp8";
+  CHECK(memory_text(row).starts_with("small on big, tensor_parallel 1, kv_cache_dtype fp8: fits\n"));
+  row.quantization = "int4";
+  CHECK(memory_text(row).starts_with(
+      "small on big, tensor_parallel 1, quantization int4, kv_cache_dtype fp8: fits\n"));
+  check_says(memory_table({row}), {"\nWith quantization int4, kv_cache_dtype fp8.\n"});
+  check_says(memory_matrix({row}), {"At tensor_parallel 1, quantization int4, kv_cache_dtype fp8."});
+}
+
 TEST_CASE("CSV and JSON carry the same values under the same names") {
   MemoryRow row = tight_row();
   row.model = "a,\"b\"";
+  row.quantization = "fp8";
   MemoryRow unsplittable = roomy_row();
   unsplittable.footprint.reset();
   CHECK(
       memory_csv({row, unsplittable}) ==
-      "model,gpu,tensor_parallel,gpu_memory_utilization,fits,usable_bytes,budget_bytes,weights_bytes,"
+      "model,gpu,tensor_parallel,quantization,kv_cache_dtype,gpu_memory_utilization,fits,usable_bytes,budget_"
+      "bytes,weights_bytes,"
       "activations_bytes,other_bytes,kv_cache_bytes,kv_bytes_per_token,block_size_tokens,kv_blocks,kv_tokens,"
       "context_tokens,sequences,shortfall_bytes,smallest_fitting_tensor_parallel\n"
-      "\"a,\"\"b\"\"\",little,1,0.9,false,100000000000,90000000000,16000000000,1500000000,500000000,-"
+      "\"a,\"\"b\"\"\",little,1,fp8,auto,0.9,false,100000000000,90000000000,16000000000,1500000000,500000000,"
+      "-"
       "3000000000,"
       "100000,16,0,0,1000,0,3001600000,4\n"
-      "small,big,1,0.9,,,,,,,,,,,,1000,,,1\n");
+      "small,big,1,none,auto,0.9,,,,,,,,,,,,1000,,,1\n");
   const nlohmann::json list = nlohmann::json::parse(memory_json({row, unsplittable}));
   REQUIRE(list.size() == 2);
   CHECK(list[0]["model"] == "a,\"b\"");

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs `inferometer roofline` and `inferometer memory` with number formats and measured kernels.
+
+usage: check_roofline.py PROGRAM
+"""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM = ""
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def roofline(*arguments, gpu="h100-sxm"):
+    return run("roofline", "--model", "llama-3-8b", "--gpu", gpu, "--decode", "64@1024", *arguments)
+
+
+def rows(*arguments, gpu="h100-sxm"):
+    done = roofline(*arguments, "--csv", gpu=gpu)
+    return {row["operator"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+
+
+class Roofline(unittest.TestCase):
+    def complains(self, done, message):
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"error: {message}\n"))
+
+    def test_the_level_is_calibrated_where_kernels_were_measured(self):
+        self.assertIn("those of level calibrated (vllm kernels, fitted ", roofline().stdout)
+        self.assertIn("(tensorrt-llm kernels, fitted ", roofline("--kernels", "tensorrt-llm").stdout)
+        for level in ((), ("--level", "calibrated")):
+            text = roofline(*level, gpu="a10g").stdout
+            self.assertIn("those of level roofline (no vllm kernels were measured on this GPU)", text)
+            self.assertNotIn("calibrated", text)
+        self.assertIn("those of level datasheet\n", roofline("--level", "datasheet").stdout)
+
+    def test_the_column_is_empty_without_measured_kernels(self):
+        self.assertEqual({row["calibrated_us"] for row in rows(gpu="a10g").values()}, {""})
+        measured = rows()
+        total = sum(float(row["calibrated_us"]) for name, row in measured.items() if name != "step")
+        self.assertAlmostEqual(total, float(measured["step"]["calibrated_us"]), places=3)
+
+    def test_number_formats(self):
+        plain, fp8 = rows(), rows("--quantization", "fp8", "--kv-cache-dtype", "fp8")
+        # Weights 4096 x 4096 a layer at one byte less, 64 inputs too.
+        saved = int(plain["o projection"]["hbm_bytes"]) - int(fp8["o projection"]["hbm_bytes"])
+        self.assertEqual(saved, 32 * (4096 * 4096 + 64 * 4096))
+        self.assertEqual(plain["lm_head"], fp8["lm_head"])
+        saved = int(plain["decode attention"]["hbm_bytes"]) - int(fp8["decode attention"]["hbm_bytes"])
+        self.assertEqual(saved, 32 * 2 * 64 * 1024 * 8 * 128)
+        self.assertIn("llama-3-8b, weights fp8, KV cache fp8 on", roofline("--quantization=fp8", "--kv-cache-dtype=fp8").stdout)
+
+    def test_words_that_are_not_known(self):
+        self.complains(
+            roofline("--level", "calibratd"),
+            '--level "calibratd" is not known; allowed: datasheet, roofline or calibrated; '
+            'did you mean "calibrated"?',
+        )
+        self.complains(
+            roofline("--kernels", "vlm"), '--kernels "vlm" is not known; allowed: vllm or tensorrt-llm; did you mean "vllm"?'
+        )
+        for command in (roofline, lambda *more: run("memory", "--model", "llama-3-8b", "--gpu", "l4", *more)):
+            self.complains(
+                command("--quantization", "int5"),
+                '--quantization "int5" is not known; allowed: none, fp8, fp8_block or int4; did you mean "int4"?',
+            )
+            self.complains(
+                command("--kv-cache-dtype", "fp16"),
+                '--kv-cache-dtype "fp16" is not known; allowed: auto or fp8',
+            )
+
+    def test_memory(self):
+        def memory(*arguments):
+            done = run("memory", "--model", "llama-3-8b", "--gpu", "h100-sxm", "--json", *arguments)
+            return json.loads(done.stdout)[0]
+
+        plain, small = memory(), memory("--quantization", "int4", "--kv-cache-dtype", "fp8")
+        self.assertEqual((plain["quantization"], plain["kv_cache_dtype"]), ("none", "auto"))
+        self.assertEqual((small["quantization"], small["kv_cache_dtype"]), ("int4", "fp8"))
+        matrices = 32 * 4096 * (6144 + 4096 + 3 * 14336)
+        self.assertEqual(plain["weights_bytes"] - small["weights_bytes"], 2 * matrices - matrices // 2 - matrices // 64)
+        self.assertEqual(plain["kv_bytes_per_token"], 2 * small["kv_bytes_per_token"])
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()
