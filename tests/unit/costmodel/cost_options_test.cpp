@@ -58,7 +58,34 @@ TEST_CASE("efficiencies of zero or above one and unknown levels are refused") {
   CHECK_THROWS_AS(read("host_fixed: 500"), ConfigError);
 }
 
+TEST_CASE("efficiencies belong to the level roofline") {
+  for (const char* share :
+       {"gemm_compute_efficiency", "gemm_bandwidth_efficiency", "attention_compute_efficiency",
+        "attention_bandwidth_efficiency", "link_efficiency"}) {
+    CAPTURE(share);
+    const std::string given = std::string(share) + ": 0.5\n";
+    CHECK(read(given).level == CostLevel::roofline);
+    CHECK(read("level: roofline\n" + given).level == CostLevel::roofline);
+    CHECK(read("level: datasheet\n" + given).level == CostLevel::datasheet);
+    std::string message;
+    try {
+      read("level: calibrated\n" + given);
+    } catch (const ConfigError& error) {
+      message = error.what();
+    }
+    CHECK(message == "scenario.yaml:2:" + std::to_string(given.find("0.5") + 1) + ": cost_model." + share +
+                         " has no meaning at level calibrated, whose kernels were measured; write level: "
+                         "roofline");
+  }
+}
+
+TEST_CASE("the library of measured kernels is one of two") {
+  CHECK(read("kernels: tensorrt-llm").kernels == "tensorrt-llm");
+  CHECK_THROWS_AS(read("kernels: sglang"), ConfigError);
+}
+
 TEST_CASE("a level's name reads back") {
+  CHECK(to_string(CostLevel::calibrated) == "calibrated");
   CHECK(to_string(CostLevel::datasheet) == "datasheet");
   CHECK(to_string(CostLevel::roofline) == "roofline");
 }

@@ -73,6 +73,31 @@ TEST_CASE("the vocabulary is padded to a multiple of 64") {
   CHECK(weight_bytes_per_gpu(model, 1) - whole == Bytes(2 * 2 * 64 * 4096));
 }
 
+TEST_CASE("number formats: matrices of the layers shrink, embeddings, lm_head and norms stay at 16 bit") {
+  const ModelSpec model = load_model("llama-3-8b");
+  const GpuSpec h100 = load_gpu("h100-sxm"), a100 = load_gpu("a100-80gb-sxm");
+  // 32 layers of QKV 4096 x 6144, O 4096 x 4096 and three times 4096 x 14336; 128256 x 4096 twice, 65 norms.
+  const std::int64_t matrices = 32LL * 4096 * (6144 + 4096 + 3 * 14336);
+  const std::int64_t others = 2LL * 128'256 * 4096 + 65 * 4096;
+  const auto weights = [&](const GpuSpec& gpu, const char* format, std::int64_t degree = 1) {
+    return weight_bytes_per_gpu(quantized(model, gpu, format, "auto"), degree).count();
+  };
+  CHECK(weights(h100, "none") == 2 * (matrices + others));
+  CHECK(weights(h100, "fp8") == matrices + 2 * others);
+  CHECK(weights(a100, "fp8") == matrices + 2 * others);
+  CHECK(weights(h100, "fp8_block") == matrices + matrices / 4096 + 2 * others);  // 4 B for 128 x 128
+  CHECK(weights(h100, "int4") == matrices / 2 + matrices / 64 + 2 * others);     // 2 B for 128
+  CHECK(weights(h100, "int4", 8) ==
+        (matrices / 2 + matrices / 64) / 8 + 2 * (2LL * 128'256 * 4096 / 8 + 65 * 4096));
+
+  // The whole of it on one H100: 8,030,261,248 - 6,979,321,856 parameters stay at 16 bit.
+  const MemoryFootprint fp8 = memory_footprint(quantized(model, h100, "fp8", "fp8"), h100, 1, {});
+  CHECK(fp8.weights == Bytes(6'979'321'856 + 2 * 1'050'939'392));
+  CHECK(fp8.kv_bytes_per_token == Bytes(65'536));
+  CHECK(fp8.kv_cache == fp8.budget - fp8.weights - fp8.activations - kOtherBytes);
+  CHECK(fp8.blocks.count() == fp8.kv_cache.count() / (16 * 65'536));
+}
+
 TEST_CASE("activations: forward pass, sampler or floor, whichever is largest") {
   const ModelSpec model = load_model("llama-3-8b");
   const auto peak = [&model](std::int64_t degree, std::int64_t tokens, std::int64_t seqs) {

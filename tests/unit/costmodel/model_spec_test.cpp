@@ -94,6 +94,25 @@ TEST_CASE("KV heads are split over GPUs while there are enough, repeated beyond"
   CHECK(load_model("qwen2.5-7b").kv_bytes_per_token(7) == Bytes(14'336));
 }
 
+TEST_CASE("number formats: fp8 is one of weights only where the GPU has no unit for it") {
+  const ModelSpec model = load_model("llama-3-8b");
+  const GpuSpec h100 = load_gpu("h100-sxm"), a100 = load_gpu("a100-80gb-sxm");
+  const auto format = [&model](const GpuSpec& gpu, std::string_view weights) {
+    return quantized(model, gpu, weights, "auto").weight_format;
+  };
+  CHECK(format(h100, "none") == "bf16");
+  CHECK(format(h100, "fp8") == "fp8");
+  CHECK(format(h100, "fp8_block") == "fp8_block");
+  CHECK(format(h100, "int4") == "int4_weights");
+  CHECK(format(a100, "none") == "bf16");
+  CHECK(format(a100, "fp8") == "int8_weights");
+  CHECK(format(a100, "fp8_block") == "int8_weights");
+  CHECK(format(a100, "int4") == "int4_weights");
+  CHECK(quantized(model, h100, "fp8", "auto").kv_bytes_per_token() == Bytes(2 * 2 * 32 * 8 * 128));
+  CHECK(quantized(model, a100, "none", "fp8").kv_bytes_per_token() == Bytes(2 * 32 * 8 * 128));
+  CHECK(quantized(model, h100, "int4", "fp8").parameters() == model.parameters());
+}
+
 TEST_CASE("windows and traits of the shipped models") {
   CHECK(load_model("mistral-7b-v0.1").sliding_window == 4096);
   CHECK_FALSE(load_model("mistral-7b").sliding_window.has_value());

@@ -84,6 +84,33 @@ TEST_CASE("biases and QK norm add what they read and compute") {
   CHECK(named(list, "qk norm").hbm_bytes.count() == 2 * 2 * 7 * 60);
 }
 
+TEST_CASE("products in other number formats read fewer bytes, lm_head does not") {
+  const auto bytes = [](std::string_view format, std::string_view name) {
+    ModelSpec model = samples::llama_3_8b();
+    model.weight_format = format;
+    return named(token_operators(model, 1, 10), name).hbm_bytes.count();
+  };
+  // Weights 4096 x 6144; ten rows of 4096 inputs and 6144 outputs, these at 2 B.
+  constexpr std::int64_t kWeights = 4096 * 6144;
+  CHECK(bytes("fp8", "qkv projection") == kWeights + 10 * (4096 + 2 * 6144));
+  CHECK(bytes("fp8_block", "qkv projection") == kWeights + kWeights / 4096 + 10 * (4096 + 2 * 6144));
+  CHECK(bytes("int8_weights", "qkv projection") == kWeights + 10 * 2 * (4096 + 6144));
+  CHECK(bytes("int4_weights", "qkv projection") == kWeights / 2 + kWeights / 64 + 10 * 2 * (4096 + 6144));
+  CHECK(bytes("fp8", "down projection") == 4096 * 14336 + 10 * (14336 + 2 * 4096));
+  CHECK(bytes("fp8", "norm + residual") == bytes("bf16", "norm + residual"));
+
+  ModelSpec model = samples::llama_3_8b();
+  model.weight_format = "fp8";
+  model.kv_bytes = 1;
+  CHECK(named(token_operators(model, 1, 10), "qkv projection").flops.count() == 2.0 * 10 * 4096 * 6144);
+  CHECK(named(row_operators(model, 1, 10), "lm_head").hbm_bytes ==
+        named(row_operators(samples::llama_3_8b(), 1, 10), "lm_head").hbm_bytes);
+  // One byte an element of keys and values, still two of queries and outputs.
+  CHECK(decode_attention(model, 1, 3, 500, false).hbm_bytes.count() == 2 * 500 * 8 * 128 + 4 * 3 * 32 * 128);
+  CHECK(named(token_operators(model, 1, 10), "rope + kv write").hbm_bytes.count() ==
+        2 * 2 * 10 * 40 * 128 + 2 * 10 * 8 * 128);
+}
+
 TEST_CASE("row operators count sampled rows only") {
   const std::vector<Operator> list = row_operators(samples::llama_3_8b(), 1, 3);
   const Operator head = named(list, "lm_head");

@@ -95,6 +95,28 @@ TEST_CASE("without NVLink collectives go over PCI Express") {
         microseconds(40));
 }
 
+TEST_CASE("products in fp8 compute as fast as the unit for it, where there is one") {
+  const auto compute = [](std::string_view format, std::optional<FlopsPerSecond> fp8_peak) {
+    GpuSpec gpu = samples::round_gpu();
+    gpu.fp8_peak = fp8_peak;
+    ModelSpec model = samples::llama_3_8b();
+    model.weight_format = format;
+    const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, 1);
+    const std::vector<Operator> list = token_operators(model, 1, 1000);
+    for (const Operator& part : list) {
+      if (part.name == "o projection") {
+        return roofline.time(part).compute;
+      }
+    }
+    return Duration();
+  };
+  const Duration in_bf16 = compute("bf16", FlopsPerSecond(2e15));
+  CHECK(to_seconds(in_bf16) == Approx(2.0 * 1000 * 4096 * 4096 / 1e15));
+  CHECK(to_seconds(compute("fp8", FlopsPerSecond(2e15))) == Approx(to_seconds(in_bf16) / 2));
+  CHECK(compute("fp8", std::nullopt) == in_bf16);
+  CHECK(compute("int4_weights", FlopsPerSecond(2e15)) == in_bf16);
+}
+
 TEST_CASE("an operator is bound by start-up when that is the larger part") {
   const RoofTimes small{
       .start_up = microseconds(3), .compute = microseconds(1), .bandwidth = microseconds(2)};
