@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -12,14 +13,18 @@
 namespace inferometer {
 namespace {
 
-std::unique_ptr<StepPricer> pricer() {
-  return make_step_pricer(load_model("llama-3-8b"), load_gpu("h100-sxm"), 1, CostOptions(),
+constexpr const char* kGpu = "h100-sxm";
+
+std::unique_ptr<StepPricer> pricer(CostLevel level) {
+  CostOptions options;
+  options.level = level;
+  return make_step_pricer(load_model("llama-3-8b"), load_gpu(kGpu), 1, options,
                           {.max_tokens = 2048, .max_rows = 256});
 }
 
 /// 32 decodes beside so many chunks.
-void price_step(benchmark::State& state) {
-  const auto step_pricer = pricer();
+void price_step(benchmark::State& state, CostLevel level) {
+  const auto step_pricer = pricer(level);
   const std::vector<ChunkShape> chunks(static_cast<std::size_t>(state.range(0)), {200, 300});
   StepShape shape{.decodes = 32, .decode_context = 40'000, .sampled_rows = 32, .chunks = chunks};
   for (auto _ : state) {
@@ -28,7 +33,31 @@ void price_step(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(price_step)->Arg(0)->Arg(1)->Arg(8);
+BENCHMARK_CAPTURE(price_step, roofline, CostLevel::roofline)->Arg(0)->Arg(1)->Arg(8);
+BENCHMARK_CAPTURE(price_step, calibrated, CostLevel::calibrated)->Arg(0)->Arg(1)->Arg(8);
+
+/// What a run pays before its first step: the tables of a calibrated pricer for steps of so many tokens.
+void build_calibrated_tables(benchmark::State& state) {
+  const ModelSpec model = load_model("llama-3-8b");
+  const GpuSpec gpu = load_gpu(kGpu);
+  const KernelProfile kernels = read_kernel_profile(kernel_profile_file(kGpu, "vllm").value());
+  const Profile fallback = load_profile(kGpu);
+  CostOptions options;
+  options.level = CostLevel::calibrated;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(make_calibrated_pricer(model, gpu, kernels, fallback, 1, options,
+                                                    {.max_tokens = state.range(0), .max_rows = 256}));
+  }
+}
+BENCHMARK(build_calibrated_tables)->Arg(2048)->Arg(8192)->Arg(32'768)->Unit(benchmark::kMillisecond);
+
+void read_profile(benchmark::State& state) {
+  const std::string path = kernel_profile_file(kGpu, "vllm").value();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(read_kernel_profile(path));
+  }
+}
+BENCHMARK(read_profile)->Unit(benchmark::kMillisecond);
 
 Sequence decoding_sequence(std::int64_t output) {
   Sequence sequence;
