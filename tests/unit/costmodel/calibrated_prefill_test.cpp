@@ -91,7 +91,9 @@ TEST_CASE("prefill attention: a chunk takes as long as the prompts that are as m
   check_near(priced.cost({{512, 768}}).total(), 32 * priced.predicted_s(0.25, 2048), 1);
   const double pairs = 512.0 * 768 + 512.0 * 513 / 2;
   check_near(priced.cost({{512, 768}}).total(), formula_s(pairs, 512, 1280) * std::exp(-0.1), 1);
-  // 128 after 192: of 512 tokens, below the cut.
+  // 128 after 448: of 1024 tokens, beyond the cut; 128 after 192: of 512, below it.
+  check_near(priced.cost({{128, 448}}).total(),
+             formula_s(128.0 * 448 + 128.0 * 129 / 2, 128, 576) * std::exp(-0.1), 1);
   check_near(priced.cost({{128, 192}}).total(),
              formula_s(128.0 * 192 + 128.0 * 129 / 2, 128, 320) * std::exp(0.2), 1);
 }
