@@ -28,10 +28,11 @@ std::size_t knot_below(std::int64_t number) {
   return number >= knot_value(power + 1) ? power + 1 : power;
 }
 
-/// Where a number lies between the knot below it and the next.
+/// Where a number lies between the knot below it and the next. All distances are powers of two.
 double share_beyond(std::int64_t number, std::size_t knot) {
-  const std::int64_t low = knot_value(knot);
-  return static_cast<double>(number - low) / static_cast<double>(knot_value(knot + 1) - low);
+  const auto halvings = static_cast<int>(knot < 2 ? 0 : (knot - 1) / 2);
+  const std::uint64_t power = std::uint64_t{1} << halvings;
+  return static_cast<double>(number - knot_value(knot)) / static_cast<double>(power);
 }
 
 // Lengths beyond this are looked up when they are met.
@@ -105,31 +106,27 @@ double CalibratedPrefill::correction(std::size_t token_knot, std::size_t length_
              : correction_at_knots(token_knot, length_knot);
 }
 
-RooflineParts CalibratedPrefill::parts_at(std::int64_t chunk_tokens, std::int64_t past,
-                                          std::int64_t tokens) const {
-  const std::int64_t length = chunk_tokens + 2 * past;
-  const std::size_t token_knot = knot_below(tokens);
+RooflineParts CalibratedPrefill::parts_at(const ChunkShape& chunk, const StepTokens& step) const {
+  const std::int64_t length = chunk.tokens + 2 * chunk.past;
   const std::size_t length_knot = knot_below(length);
-  const double token_share = share_beyond(tokens, token_knot);
   const double length_share = share_beyond(length, length_knot);
   const auto along = [&](std::size_t knot) {
-    const double low = correction(token_knot, knot);
-    return token_share > 0 ? low + token_share * (correction(token_knot + 1, knot) - low) : low;
+    const double low = correction(step.knot, knot);
+    return step.share > 0 ? low + step.share * (correction(step.knot + 1, knot) - low) : low;
   };
   double ratio = along(length_knot);
   if (length_share > 0) {
     ratio += length_share * (along(length_knot + 1) - ratio);
   }
-  const ChunkShape chunk{chunk_tokens, past};
-  const double pairs = static_cast<double>(attention_pairs(chunk, window_)) +
-                       overhang_keys_ * static_cast<double>(chunk_tokens);
-  const double bandwidth_s = seconds_per_key_ * static_cast<double>(attention_keys(chunk, window_)) +
-                             seconds_per_token_ * static_cast<double>(chunk_tokens);
-  const double of_launch = static_cast<double>(chunk_tokens) / static_cast<double>(tokens);
-  return {start_up_s_ * of_launch * ratio, seconds_per_pair_ * pairs * ratio, bandwidth_s * ratio};
+  const auto tokens = static_cast<double>(chunk.tokens);
+  const double pairs = static_cast<double>(attention_pairs(chunk, window_)) + overhang_keys_ * tokens;
+  const double bandwidth_s =
+      seconds_per_key_ * static_cast<double>(attention_keys(chunk, window_)) + seconds_per_token_ * tokens;
+  return {start_up_s_ * tokens * step.inverse * ratio, seconds_per_pair_ * pairs * ratio,
+          bandwidth_s * ratio};
 }
 
-CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, std::int64_t tokens) const {
+CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, const StepTokens& step) const {
   const std::int64_t q = chunk.tokens;
   const std::size_t knot = knot_below(q + 2 * chunk.past);
   // The first past at which q + 2 p reaches a knot.
@@ -137,10 +134,10 @@ CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, st
   Piece piece;
   piece.from_past = past_at(knot);
   piece.to_past = past_at(knot + 1);
-  const RooflineParts low = parts_at(q, piece.from_past, tokens);
+  const RooflineParts low = parts_at({q, piece.from_past}, step);
   piece.time_ps = whole_picoseconds(low.total_s());
   piece.start_up_ps = std::min(whole_picoseconds(low.start_up_s), piece.time_ps);
-  const std::int64_t high_ps = whole_picoseconds(parts_at(q, piece.to_past, tokens).total_s());
+  const std::int64_t high_ps = whole_picoseconds(parts_at({q, piece.to_past}, step).total_s());
   piece.slope_ps = std::max<std::int64_t>(0, high_ps - piece.time_ps) / (piece.to_past - piece.from_past);
   piece.is_compute_bound = low.compute_s >= low.bandwidth_s;
   piece.is_extrapolated =
@@ -148,13 +145,16 @@ CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, st
   return piece;
 }
 
-std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost& cost) const {
+std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost& cost,
+                                    StepLine* line) const {
   std::int64_t tokens = 0;
   for (const ChunkShape& chunk : chunks) {
     tokens += chunk.tokens;
   }
+  const std::size_t knot = knot_below(tokens);
+  const StepTokens step{knot, share_beyond(tokens, knot), 1 / static_cast<double>(tokens)};
   for (const ChunkShape& chunk : chunks) {
-    const Piece piece = piece_of(chunk, tokens);
+    const Piece piece = piece_of(chunk, step);
     const Duration start_up(piece.start_up_ps);
     const Duration work(piece.time_ps - piece.start_up_ps + piece.slope_ps * (chunk.past - piece.from_past));
     cost.latency += start_up;
@@ -162,24 +162,17 @@ std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost
     if (piece.is_extrapolated) {
       cost.extrapolated += start_up + work;
     }
+    if (line == nullptr) {
+      continue;
+    }
+    const Duration growth(piece.slope_ps * chunk.tokens);
+    (piece.is_compute_bound ? line->growth.compute : line->growth.bandwidth) += growth;
+    if (piece.is_extrapolated) {
+      line->growth.extrapolated += growth;
+    }
+    line->steps = std::min(line->steps, ceil_div(piece.to_past - chunk.past, chunk.tokens));
   }
   return tokens;
-}
-
-void CalibratedPrefill::add_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
-  std::int64_t tokens = 0;
-  for (const ChunkShape& chunk : chunks) {
-    tokens += chunk.tokens;
-  }
-  for (const ChunkShape& chunk : chunks) {
-    const Piece piece = piece_of(chunk, tokens);
-    const Duration growth(piece.slope_ps * chunk.tokens);
-    (piece.is_compute_bound ? line.growth.compute : line.growth.bandwidth) += growth;
-    if (piece.is_extrapolated) {
-      line.growth.extrapolated += growth;
-    }
-    line.steps = std::min(line.steps, ceil_div(piece.to_past - chunk.past, chunk.tokens));
-  }
 }
 
 }  // namespace inferometer

@@ -25,12 +25,10 @@ class CalibratedPrefill {
   /// `max_tokens` are tabulated. `kernels` outlives this object.
   CalibratedPrefill(const CalibratedKernels& kernels, const Operator& one_layer, std::int64_t max_tokens);
 
-  /// Returns the number of tokens in the chunks. Precondition: at least one chunk.
-  std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost) const;
-
-  /// Adds what each step costs more than the one before when every chunk finds the last one's tokens in its
-  /// past, and cuts the line at the next knot.
-  void add_growth(std::span<const ChunkShape> chunks, StepLine& line) const;
+  /// Returns the number of tokens in the chunks. With a `line`, also adds to it what each step costs more
+  /// than the one before when every chunk finds the last one's tokens in its past, and cuts it at the next
+  /// knot. Precondition: at least one chunk.
+  std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const;
 
  private:
   /// A chunk's time along its past, up to a knot.
@@ -44,9 +42,14 @@ class CalibratedPrefill {
   };
 
   void take_coefficients(double layers);
-  [[nodiscard]] Piece piece_of(const ChunkShape& chunk, std::int64_t tokens) const;
-  [[nodiscard]] RooflineParts parts_at(std::int64_t chunk_tokens, std::int64_t past,
-                                       std::int64_t tokens) const;
+  /// All tokens of a step, and where they lie among the knots.
+  struct StepTokens {
+    std::size_t knot;
+    double share;    // of the way to the next knot
+    double inverse;  // 1 / tokens
+  };
+  [[nodiscard]] Piece piece_of(const ChunkShape& chunk, const StepTokens& step) const;
+  [[nodiscard]] RooflineParts parts_at(const ChunkShape& chunk, const StepTokens& step) const;
   [[nodiscard]] double correction(std::size_t token_knot, std::size_t length_knot) const;
   [[nodiscard]] double correction_at_knots(std::size_t token_knot, std::size_t length_knot) const;
 

@@ -87,11 +87,14 @@ class CalibratedPrices {
     decode_ ? decode_->add_growth(decodes, context, growth, line)
             : roofline_decode_->add_growth(decodes, context, growth, line);
   }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost) const {
-    return prefill_ ? prefill_->add(chunks, cost) : roofline_prefill_->add(chunks, cost);
-  }
-  void add_chunk_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
-    prefill_ ? prefill_->add_growth(chunks, line) : roofline_prefill_->add_growth(chunks, line);
+  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
+    if (prefill_) {
+      return prefill_->add(chunks, cost, line);
+    }
+    if (line != nullptr) {
+      roofline_prefill_->add_growth(chunks, *line);
+    }
+    return roofline_prefill_->add(chunks, cost);
   }
 
  private:

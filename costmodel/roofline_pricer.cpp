@@ -33,11 +33,11 @@ class RooflinePrices {
                          StepLine& line) const {
     decode_attention_.add_growth(decodes, context, growth, line);
   }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost) const {
+  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
+    if (line != nullptr) {
+      prefill_attention_.add_growth(chunks, *line);
+    }
     return prefill_attention_.add(chunks, cost);
-  }
-  void add_chunk_growth(std::span<const ChunkShape> chunks, StepLine& line) const {
-    prefill_attention_.add_growth(chunks, line);
   }
 
  private:

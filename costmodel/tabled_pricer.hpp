@@ -21,7 +21,7 @@ namespace inferometer {
 /// `Prices` gives, for one model on one GPU:
 ///   StepCost token_cost(tokens), row_cost(rows): what depends on those counts alone;
 ///   add_decodes(decodes, context, beside_prefill, cost), add_decode_growth(decodes, context, growth, line);
-///   add_chunks(chunks, cost) -> tokens in them, add_chunk_growth(chunks, line).
+///   add_chunks(chunks, cost, line) -> tokens in them; with a line, their growth is added to it, too.
 template <class Prices>
 class TabledPricer final : public StepPricer {
  public:
@@ -39,31 +39,14 @@ class TabledPricer final : public StepPricer {
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
 
-  [[nodiscard]] StepCost price(const StepShape& shape) const override {
-    StepCost attention;
-    std::int64_t tokens = shape.decodes;
-    if (shape.chunks.empty()) {
-      tokens = graph_sizes_.padded(tokens);
-    } else {
-      tokens += prices_.add_chunks(shape.chunks, attention);
-    }
-    if (shape.decodes > 0) {
-      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), attention);
-    }
-    StepCost cost = attention + linear_cost(tokens) + sampling_cost(shape.sampled_rows);
-    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
-    cost.host = exposed_host(sequences, cost.total());
-    return cost;
-  }
+  [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, nullptr); }
 
   [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
                                              std::int64_t context_growth) const override {
-    StepLine line{price(shape)};
+    StepLine line;
+    line.first = price(shape, &line);
     if (shape.decodes > 0) {
       prices_.add_decode_growth(shape.decodes, shape.decode_context, context_growth, line);
-    }
-    if (!shape.chunks.empty()) {
-      prices_.add_chunk_growth(shape.chunks, line);
     }
     const std::int64_t growth_ps = line.growth.total().count();
     if (host_overlap_ && line.first.host > Duration() && growth_ps > 0) {
@@ -77,6 +60,24 @@ class TabledPricer final : public StepPricer {
  private:
   // Tables beyond this size cost more memory traffic than they save; larger steps are rare and long.
   static constexpr std::int64_t kLargestTable = 32768;
+
+  /// With a line, adds the growth of the chunks to it.
+  [[nodiscard]] StepCost price(const StepShape& shape, StepLine* line) const {
+    StepCost attention;
+    std::int64_t tokens = shape.decodes;
+    if (shape.chunks.empty()) {
+      tokens = graph_sizes_.padded(tokens);
+    } else {
+      tokens += prices_.add_chunks(shape.chunks, attention, line);
+    }
+    if (shape.decodes > 0) {
+      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), attention);
+    }
+    StepCost cost = attention + linear_cost(tokens) + sampling_cost(shape.sampled_rows);
+    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
+    cost.host = exposed_host(sequences, cost.total());
+    return cost;
+  }
 
   template <class CostOf>
   static std::vector<StepCost> tabulate(std::int64_t largest, CostOf cost_of) {

@@ -148,21 +148,62 @@ void fit_trees(std::span<const MeasuredKernel> points, const GpuSpec& gpu, Kerne
   }
 }
 
-/// A knot at every measured size: tables of collectives are short.
+/// Keeps of the points [first, last] of a curve those without which it would be off by more than a tolerance
+/// (Ramer, Douglas and Peucker): between two that stay, the farthest, then on both sides of it.
+void keep_bends(const SizeCurve& curve, std::size_t first, std::size_t last, std::vector<bool>& kept) {
+  constexpr double kTolerance = 0.02;
+  const double low = std::log(curve.bytes[first]);
+  const double slope = (curve.log_ratio[last] - curve.log_ratio[first]) / (std::log(curve.bytes[last]) - low);
+  std::size_t farthest = first;
+  double distance = kTolerance;
+  for (std::size_t i = first + 1; i < last; ++i) {
+    const double straight = curve.log_ratio[first] + slope * (std::log(curve.bytes[i]) - low);
+    if (std::abs(curve.log_ratio[i] - straight) > distance) {
+      distance = std::abs(curve.log_ratio[i] - straight);
+      farthest = i;
+    }
+  }
+  if (farthest != first) {
+    kept[farthest] = true;
+    keep_bends(curve, first, farthest, kept);
+    keep_bends(curve, farthest, last, kept);
+  }
+}
+
+SizeCurve with_few_knots(const SizeCurve& measured) {
+  std::vector<bool> kept(measured.bytes.size(), false);
+  kept.front() = true;
+  kept.back() = true;
+  if (measured.bytes.size() > 2) {
+    keep_bends(measured, 0, measured.bytes.size() - 1, kept);
+  }
+  SizeCurve result{measured.gpus, {}, {}};
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) {
+      result.bytes.push_back(measured.bytes[i]);
+      result.log_ratio.push_back(measured.log_ratio[i]);
+    }
+  }
+  return result;
+}
+
+/// One for each number of GPUs, with knots where the ratio bends by more than 2 %.
 std::vector<SizeCurve> curves_through(std::span<const MeasuredKernel> points, const KernelFit& fit,
                                       const GpuSpec& gpu) {
-  std::map<double, std::map<double, double>> by_gpus;
+  std::map<double, SizeCurve> by_gpus;
+  std::map<std::pair<double, double>, double> sorted;
   for (const MeasuredKernel& point : points) {
-    by_gpus[point.call.axes[0]][point.call.axes[1]] = log_ratio(point, fit, gpu);
+    sorted[{point.call.axes[0], point.call.axes[1]}] = log_ratio(point, fit, gpu);
+  }
+  for (const auto& [size, ratio] : sorted) {
+    SizeCurve& curve = by_gpus[size.first];
+    curve.gpus = size.first;
+    curve.bytes.push_back(size.second);
+    curve.log_ratio.push_back(ratio);
   }
   std::vector<SizeCurve> curves;
-  for (const auto& [gpus, knots] : by_gpus) {
-    SizeCurve& curve = curves.emplace_back();
-    curve.gpus = gpus;
-    for (const auto& [bytes, ratio] : knots) {
-      curve.bytes.push_back(bytes);
-      curve.log_ratio.push_back(ratio);
-    }
+  for (const auto& [gpus, curve] : by_gpus) {
+    curves.push_back(with_few_knots(curve));
   }
   return curves;
 }
