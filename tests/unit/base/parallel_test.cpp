@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -57,6 +58,35 @@ TEST_CASE("of jobs that throw the first one counts, and no further ones start") 
     CHECK(message == "7");
     CHECK(started >= 8);
     CHECK(started <= 7 + threads);  // each thread meets one at most
+  }
+}
+
+// Both jobs run at once, and each waits until the other has begun; `later` then lets the other go first.
+std::string message_of_two_that_throw(std::int64_t later) {
+  std::atomic<int> begun = 0;
+  std::atomic<bool> is_first_out = false;
+  try {
+    run_jobs(
+        2, 2,
+        [&](std::int64_t index) {
+          ++begun;
+          while (begun < 2 || (index == later && !is_first_out)) {
+            std::this_thread::yield();
+          }
+          is_first_out = true;
+          throw std::runtime_error(std::to_string(index));
+        },
+        [] {});
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_CASE("the lowest job that throws counts, whichever does so first") {
+  for (int i = 0; i < 100; ++i) {
+    CHECK(message_of_two_that_throw(0) == "0");
+    CHECK(message_of_two_that_throw(1) == "0");
   }
 }
 
