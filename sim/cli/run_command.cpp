@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,8 @@
 #include "sim/report/results_json.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/terminal_summary.hpp"
+#include "sim/report/text_layout.hpp"
+#include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
 namespace {
@@ -78,11 +81,47 @@ bool run_with_progress(Simulation& simulation, bool show_progress) {
     is_more = simulation.run(kEventsBetweenLooks);
     const Census census = simulation.census();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    bar.update({elapsed.count(), simulation.now().since_start(), census.completed + census.rejected,
+    bar.update({elapsed.count(), simulation.now().since_start(), "", census.completed + census.rejected,
                 simulation.workload().size_hint()});
   }
   bar.clear();
   return !is_more;
+}
+
+/// Repeats the run for its intervals, where the scenario asks for them; false when Ctrl-C ended that.
+bool add_intervals(const Scenario& scenario, const Deployment& deployment, const MetricsRecorder& recorder,
+                   bool is_quiet, Report& report) {
+  RerunOptions options;
+  options.runs = scenario.uncertainty_runs();
+  if (options.runs == 0 || report.cost_basis.level != CostLevel::calibrated) {
+    return true;
+  }
+  const InterruptGuard guard;
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
+  const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
+  options.capacity_sample = sample;
+  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.go_on = [&](const RerunProgress& progress) {
+    const std::string doing =
+        std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
+    bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
+    return !InterruptGuard::interrupted();
+  };
+  report.uncertainty =
+      estimate_uncertainty(scenario, deployment, resampled_pricer(scenario, deployment), options);
+  bar.clear();
+  if (!report.uncertainty) {
+    report.notes.emplace_back("no uncertainty intervals: the runs behind them were interrupted");
+    return false;
+  }
+  if (!is_quiet) {
+    std::cerr << options.runs << " re-runs in " << short_duration(1e3 * elapsed()) << "\n";
+  }
+  return true;
 }
 
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
@@ -130,13 +169,14 @@ void run(const RunArguments& arguments) {
   if (is_checked) {
     report.stepper = arguments.stepper;
   }
+  const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
   }
-  if (!is_complete) {
+  if (!is_whole) {
     throw CLI::RuntimeError(kExitInterrupted);
   }
 }

@@ -28,8 +28,10 @@ std::string time_left(double seconds) {
 
 std::string progress_line(const Progress& progress, int width) {
   const double rate = static_cast<double>(progress.requests_done) / progress.elapsed_seconds;
-  std::string text = fmt::format("{:.1f} s simulated  {} req/s", to_seconds(progress.simulated),
-                                 grouped(static_cast<std::int64_t>(rate)));
+  const std::string doing = progress.doing.empty()
+                                ? fmt::format("{:.1f} s simulated", to_seconds(progress.simulated))
+                                : progress.doing;
+  std::string text = fmt::format("{}  {} req/s", doing, grouped(static_cast<std::int64_t>(rate)));
   const auto room = static_cast<std::size_t>(std::max(width, 1));
   if (!progress.requests_in_all || *progress.requests_in_all <= 0) {
     text = fmt::format("{} requests  {}", grouped(progress.requests_done), text);

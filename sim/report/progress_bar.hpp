@@ -14,12 +14,14 @@ namespace inferometer {
 struct Progress {
   double elapsed_seconds = 0;  ///< of real time; the clock is the caller's
   Duration simulated{};
+  std::string doing;  ///< shown in place of `simulated`, unless empty
   std::int64_t requests_done = 0;
   std::optional<std::int64_t> requests_in_all;  ///< when it is known
 };
 
-/// One line of at most `width` characters: bar, share, simulated time, requests per second of real time and
-/// time left. Without requests_in_all: no bar, share or time left. Precondition: elapsed_seconds > 0.
+/// One line of at most `width` characters: bar, share, simulated time or `doing`, requests per second of real
+/// time and time left. Without requests_in_all: no bar, share or time left. Precondition: elapsed_seconds >
+/// 0.
 std::string progress_line(const Progress& progress, int width);
 
 class ProgressBar {

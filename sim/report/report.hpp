@@ -3,6 +3,7 @@
 // Everything a run has to say, as one value; the writers of this folder only choose the form.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
 #include "sim/replica/replica.hpp"
+#include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
 
@@ -28,6 +30,7 @@ struct Report {
   std::string program_version;  ///< "0.1.0"
   Summary summary;
   SloReport slo;
+  std::optional<Uncertainty> uncertainty;  ///< of the summary's figures; absent when not asked for
   std::string stepper;                ///< fast, reference, or check: fast, compared with reference as it went
   StepCounts step_counts;             ///< how the steps were run
   std::int64_t events = 0;            ///< that the engine handled

@@ -179,6 +179,21 @@ Json cost_model_of(const Report& report) {
           {"extrapolated", extrapolations}};
 }
 
+Json uncertainty_of(const std::optional<Uncertainty>& uncertainty) {
+  if (!uncertainty) {
+    return nullptr;
+  }
+  Json metrics = Json::object();
+  for (const MetricInterval& interval : uncertainty->intervals) {
+    metrics[interval.metric] = {interval.low, interval.high};
+  }
+  return {{"runs", uncertainty->runs},
+          {"interval", {Uncertainty::kLow, Uncertainty::kHigh}},
+          {"replayed_requests", uncertainty->replayed_requests},
+          {"simulated_steps", uncertainty->simulated_steps},
+          {"metrics", metrics}};
+}
+
 Json inputs_of(const std::vector<InputFile>& inputs) {
   Json list = Json::array();
   for (const InputFile& input : inputs) {
@@ -197,6 +212,7 @@ std::string results_json(const Report& report) {
   json["partial"] = report.summary.partial;
   json["notes"] = report.notes;
   json["metrics"] = metrics_of(report.summary);
+  json["uncertainty"] = uncertainty_of(report.uncertainty);
   json["slo"] = slo_of(report.slo);
   json["stability"] = stability_of(report.summary.stability);
   json["requests"] = requests_of(report.summary);

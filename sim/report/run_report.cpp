@@ -1,37 +1,15 @@
 #include "sim/report/run_report.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "base/config/values_json.hpp"
 #include "base/file_hash.hpp"
-#include "sim/metrics/metric_definitions.hpp"
-#include "sim/scenario/capacity.hpp"
 #include "workloads/trace_reader.hpp"
 
 namespace inferometer {
 namespace {
-
-bool is_closed_loop(const Values& workload) {
-  return workload.has("generator") && workload.text("generator") == "closed_loop";
-}
-
-/// From the finished requests, spread evenly over the run.
-std::optional<double> estimated_capacity(const Scenario& scenario, const Deployment& deployment,
-                                         const MetricsRecorder& recorder) {
-  const std::vector<RequestLengths>& lengths = recorder.totals().finished.lengths.kept();
-  const auto wanted = static_cast<std::size_t>(capacity_sample_size(deployment));
-  const std::size_t count = std::min(wanted, lengths.size());
-  std::vector<RequestLengths> sample;
-  sample.reserve(count);
-  for (std::size_t place = 0; place < count; ++place) {
-    sample.push_back(lengths[place * lengths.size() / count]);
-  }
-  const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
-  return rate ? std::optional(rate->count()) : std::nullopt;
-}
 
 nlohmann::ordered_json deployment_json(const Scenario& scenario, const Deployment& deployment) {
   return {{"max_model_len", deployment.limits.max_model_len},
@@ -79,41 +57,15 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
 
 }  // namespace
 
-MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records) {
-  RecorderOptions options;
-  const Values& metrics = scenario.values.section("metrics");
-  options.percentiles = percentiles(metrics.text("percentiles"));
-  options.keep_records = keep_records;
-  options.limits = scenario.slo.request;
-  return MetricsRecorder(1, WorkTotals(scenario.model, scenario.tensor_parallel()), options);
-}
-
 Report make_report(const Scenario& scenario, const Deployment& deployment, const Simulation& simulation,
                    const MetricsRecorder& recorder, bool partial) {
-  SummarySettings settings;
-  settings.definitions = metric_definitions(scenario.values.section("metrics").text("definitions"));
-  settings.census = simulation.census();
-  for (const Replica& replica : simulation.replicas()) {
-    settings.truncated += replica.truncated();
-    settings.kv_blocks += replica.state().blocks().total().count();
-  }
-  settings.partial = partial;
-  settings.closed_loop = is_closed_loop(scenario.workload());
-  settings.peak_flops = scenario.gpu.bf16_peak;
-  settings.peak_bandwidth = scenario.gpu.hbm_bandwidth;
-  settings.tdp = scenario.gpu.tdp;
-  settings.gpus = scenario.tensor_parallel();
-  settings.price = scenario.gpu.price * static_cast<double>(scenario.tensor_parallel());
-  if (!settings.closed_loop) {
-    settings.estimated_capacity_per_second = estimated_capacity(scenario, deployment, recorder);
-  }
-
   Report report;
   report.scenario = std::filesystem::path(scenario.file).filename().string();
   report.setup = scenario.model.name + " on " + std::to_string(scenario.tensor_parallel()) + " x " +
                  scenario.gpu.name + ", " + scenario.engine().text("policy");
   report.program_version = INFEROMETER_VERSION;
-  report.summary = summarize(recorder, settings);
+  report.summary = summarize_run(scenario, deployment, simulation, recorder,
+                                 capacity_sample(deployment, recorder), partial);
   report.stepper = to_string(deployment.replica.stepper);
   report.step_counts = simulation.step_counts();
   report.events = simulation.events();
@@ -124,7 +76,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.inputs = hashed_inputs(scenario);
   report.notes = scenario.notes;
   report.notes.insert(report.notes.end(), deployment.notes.begin(), deployment.notes.end());
-  if (settings.census.injected == 0) {
+  if (report.summary.census.injected == 0) {
     report.notes.emplace_back("no request arrived: is the trace empty, or its window too narrow?");
   }
   if (recorder.options().percentiles == Percentiles::sketch) {

@@ -18,6 +18,11 @@ constexpr int kCellWidth = 10;
 
 enum class Style { heading, good, bad };
 
+/// The blank is the cell's first character, so that years of milliseconds stay apart.
+std::string cell(double value) {
+  return fmt::format(" {:>{}}", short_number(value), kCellWidth - 1);
+}
+
 class SummaryText {
  public:
   SummaryText(const Report& report, bool colour, int width)
@@ -34,6 +39,7 @@ class SummaryText {
     write_memory();
     write_cost();
     write_energy();
+    write_uncertainty();
     write_notes();
     return std::move(text_);
   }
@@ -42,7 +48,9 @@ class SummaryText {
   void write_title();
   void write_throughput();
   void write_latencies();
-  void write_latency(const char* label, const std::optional<DurationStatistics>& statistics, bool grows);
+  void write_latency(const char* label, const char* metric,
+                     const std::optional<DurationStatistics>& statistics, bool grows);
+  void write_latency_bounds(const std::string& metric);
   void write_slo();
   void write_queue();
   void write_time_split();
@@ -51,8 +59,11 @@ class SummaryText {
   void write_memory();
   void write_cost();
   void write_energy();
+  void write_uncertainty();
   void write_notes();
 
+  /// " (220-259)" where there is an interval of the metric.
+  [[nodiscard]] std::string range(std::string_view metric) const;
   [[nodiscard]] bool is_unstable() const { return summary_.stability.verdict == QueueStability::unstable; }
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
   /// What stands in the first column.
@@ -75,6 +86,13 @@ std::string SummaryText::styled(Style style, std::string_view text) const {
   }
   const char* code = style == Style::heading ? "1" : style == Style::good ? "32" : "1;31";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string SummaryText::range(std::string_view metric) const {
+  const MetricInterval* interval = report_.uncertainty ? report_.uncertainty->find(metric) : nullptr;
+  return interval == nullptr
+             ? std::string()
+             : fmt::format(" ({}-{})", short_number(interval->low), short_number(interval->high));
 }
 
 std::string SummaryText::label(std::string_view name) const {
@@ -112,30 +130,48 @@ void SummaryText::write_title() {
 }
 
 void SummaryText::write_throughput() {
-  items("throughput",
-        {short_number(summary_.request_throughput) + " req/s",
-         short_number(summary_.output_throughput) + " output tok/s",
-         short_number(summary_.total_token_throughput) + " tok/s with input",
-         fmt::format("at most {} requests in the system", grouped(summary_.max_concurrent_requests))});
+  items(
+      "throughput",
+      {short_number(summary_.request_throughput) + " req/s" + range("request_throughput"),
+       short_number(summary_.output_throughput) + " output tok/s" + range("output_throughput"),
+       short_number(summary_.total_token_throughput) + " tok/s with input" + range("total_token_throughput"),
+       fmt::format("at most {} requests in the system", grouped(summary_.max_concurrent_requests))});
   if (summary_.request_goodput && summary_.goodput_share) {
-    items("goodput", {short_number(*summary_.request_goodput) + " req/s",
+    items("goodput", {short_number(*summary_.request_goodput) + " req/s" + range("request_goodput"),
                       short_number(100 * *summary_.goodput_share) + " % of requests kept their limits"});
   }
   text_ += "\n";
 }
 
-void SummaryText::write_latency(const char* label, const std::optional<DurationStatistics>& statistics,
-                                bool grows) {
+void SummaryText::write_latency(const char* label, const char* metric,
+                                const std::optional<DurationStatistics>& statistics, bool grows) {
   if (!statistics) {
     return;
   }
   text_ += fmt::format("{:<{}}", label, kLabelWidth);
   const DurationStatistics& s = *statistics;
   for (const double value : {s.mean_ms, s.p50_ms, s.p90_ms, s.p95_ms, s.p99_ms, s.max_ms}) {
-    // The blank is the cell's first character, so that years of milliseconds stay apart.
-    text_ += fmt::format(" {:>{}}", short_number(value), kCellWidth - 1);
+    text_ += cell(value);
   }
   text_ += grows ? " *\n" : "\n";
+  write_latency_bounds(metric);
+}
+
+/// Below a latency, column by column: what it may be as low and as high as.
+void SummaryText::write_latency_bounds(const std::string& metric) {
+  if (!report_.uncertainty) {
+    return;
+  }
+  const auto row = [&](double share, double MetricInterval::*bound) {
+    std::string cells;
+    for (const char* column : {"mean", "p50", "p90", "p95", "p99"}) {
+      const MetricInterval* interval = report_.uncertainty->find(fmt::format("{}_{}_ms", column, metric));
+      cells += interval != nullptr ? cell(interval->*bound) : fmt::format("{:>{}}", "-", kCellWidth);
+    }
+    text_ += fmt::format("{:>{}}  ", fmt::format("{:.0f} %", 100 * share), kLabelWidth - 2) + cells + "\n";
+  };
+  row(Uncertainty::kLow, &MetricInterval::low);
+  row(Uncertainty::kHigh, &MetricInterval::high);
 }
 
 void SummaryText::write_latencies() {
@@ -145,12 +181,12 @@ void SummaryText::write_latencies() {
   }
   text_ += styled(Style::heading, head) + "\n";
   const bool grows = is_unstable();
-  write_latency("  TTFT", summary_.ttft, grows);
-  write_latency("  ITL", summary_.itl, false);
-  write_latency("  ICL", summary_.icl, false);
-  write_latency("  TPOT", summary_.tpot, false);
-  write_latency("  E2E", summary_.e2el, grows);
-  write_latency("  queue", summary_.queue_delay, grows);
+  write_latency("  TTFT", "ttft", summary_.ttft, grows);
+  write_latency("  ITL", "itl", summary_.itl, false);
+  write_latency("  ICL", "icl", summary_.icl, false);
+  write_latency("  TPOT", "tpot", summary_.tpot, false);
+  write_latency("  E2E", "e2el", summary_.e2el, grows);
+  write_latency("  queue", "queue_delay", summary_.queue_delay, grows);
   if (!summary_.e2el) {
     text_ += "  no request finished\n";
   } else if (grows) {
@@ -180,9 +216,10 @@ void SummaryText::write_queue() {
   const StabilityReport& stability = summary_.stability;
   std::string text = fmt::format("{}: {}", to_string(stability.verdict), stability.sentence);
   if (stability.load) {
-    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s",
+    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s{}",
                         short_number(stability.offered_per_second), short_number(100 * *stability.load),
-                        short_number(stability.offered_per_second / *stability.load));
+                        short_number(stability.offered_per_second / *stability.load),
+                        range("capacity_requests_per_s"));
   }
   text = wrapped(text, kLabelWidth, width_);
   text_ += label("queue") + (is_unstable() ? styled(Style::bad, text) : text) + "\n\n";
@@ -292,9 +329,9 @@ void SummaryText::write_cost() {
   std::vector<std::string> figures = {fmt::format("${:.2f}/h", money.dollars_per_hour)};
   if (money.dollars_per_million_output_tokens && money.dollars_per_million_tokens) {
     figures.push_back("$" + short_number(*money.dollars_per_million_output_tokens) +
-                      " per million output tokens");
+                      " per million output tokens" + range("output_dollars_per_million_tokens"));
     figures.push_back("$" + short_number(*money.dollars_per_million_tokens) +
-                      " per million tokens with input");
+                      " per million tokens with input" + range("total_dollars_per_million_tokens"));
   }
   if (is_unstable()) {
     figures.emplace_back("at overload: less than a service that keeps up would pay");
@@ -309,10 +346,24 @@ void SummaryText::write_energy() {
   const Energy& energy = *summary_.energy;
   std::vector<std::string> figures = {fmt::format("{} W on average", short_number(energy.mean_watts))};
   if (energy.joules_per_output_token) {
-    figures.push_back(short_number(*energy.joules_per_output_token) + " J per output token");
+    figures.push_back(short_number(*energy.joules_per_output_token) + " J per output token" +
+                      range("joules_per_output_token"));
   }
   figures.push_back("estimated from the power limit and the time split");
   items("energy", figures);
+}
+
+void SummaryText::write_uncertainty() {
+  if (!report_.uncertainty) {
+    return;
+  }
+  const Uncertainty& uncertainty = *report_.uncertainty;
+  sentence(
+      "intervals",
+      fmt::format("{:.0f} to {:.0f} % of {} runs with kernels as far off as on shapes left out of the fit; "
+                  "{} requests replayed in {} steps",
+                  100 * Uncertainty::kLow, 100 * Uncertainty::kHigh, grouped(uncertainty.runs),
+                  grouped(uncertainty.replayed_requests), grouped(uncertainty.simulated_steps)));
 }
 
 void SummaryText::write_notes() {

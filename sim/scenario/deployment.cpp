@@ -100,6 +100,14 @@ void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis
   }
 }
 
+/// Intervals come from the errors of measured kernels alone.
+void add_uncertainty_note(const Scenario& scenario, const CostBasis& basis, std::vector<std::string>& notes) {
+  if (scenario.uncertainty_runs() > 0 && basis.level != CostLevel::calibrated) {
+    notes.push_back("no uncertainty intervals: they are drawn from the errors of measured kernels, and " +
+                    scenario.gpu.name + " has none");
+  }
+}
+
 /// Figures borrowed from another GPU make a result less sure: say so.
 void add_profile_note(const GpuSpec& gpu, const CostBasis& basis, std::vector<std::string>& notes) {
   if (basis.level != CostLevel::roofline) {
@@ -140,9 +148,11 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.attention_window = scenario.model.sliding_window;
+  deployment.pricer_limits = {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs};
   deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(), cost,
-                                       {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs});
+                                       deployment.pricer_limits);
   add_cost_notes(scenario.gpu, cost, deployment.pricer->basis(), deployment.notes);
+  add_uncertainty_note(scenario, deployment.pricer->basis(), deployment.notes);
   add_profile_note(scenario.gpu, deployment.pricer->basis(), deployment.notes);
   return deployment;
 }

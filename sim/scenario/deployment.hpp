@@ -19,6 +19,7 @@ struct Deployment {
   MemoryFootprint memory;
   ReplicaConfig replica;
   EngineLimits limits;
+  PricerLimits pricer_limits;
   std::shared_ptr<const StepPricer> pricer;
   std::vector<std::string> notes;  ///< what was decided for the user and may surprise: one sentence each
 };

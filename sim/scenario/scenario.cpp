@@ -43,6 +43,43 @@ Table metrics_table() {
   return table;
 }
 
+Table uncertainty_table() {
+  Table table("uncertainty", "Intervals around the results");
+  table
+      .add(
+          "runs", ValueType::count,
+          "So many further runs, each with other errors drawn from those that the measured kernels' prices "
+          "had "
+          "on shapes left out of their fit, give every result its 5 to 95 % interval; 0 (no intervals), or 8 "
+          "and "
+          "more")
+      .by_default("0")
+      .range("0", "1000");
+  return table;
+}
+
+void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
+  constexpr std::int64_t kFewestRuns = 8;
+  const Values& uncertainty = values.section("uncertainty");
+  const std::int64_t runs = uncertainty.count("runs");
+  if (runs == 0) {
+    return;
+  }
+  if (runs < kFewestRuns) {
+    diagnostics.add(uncertainty.where("runs"),
+                    "uncertainty.runs: " + std::to_string(runs) +
+                        " is too few for an interval; it must be 0 (no intervals) or at least " +
+                        std::to_string(kFewestRuns));
+  }
+  const CostLevel level = cost_options_from(values.section("cost_model")).level;
+  if (level != CostLevel::calibrated) {
+    diagnostics.add(uncertainty.where("runs"),
+                    "uncertainty.runs needs cost_model.level calibrated, whose kernels have measured errors; "
+                    "level " +
+                        std::string(to_string(level)) + " has none");
+  }
+}
+
 /// Relative paths start at the folder of the file they are written in; on the command line, where it runs.
 std::string directory_of(const Values& section, const std::string& key) {
   const std::string& file = section.where(key).file;
@@ -115,6 +152,7 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   scenario.values = parse(table, layers.tree, diagnostics);
   diagnostics.throw_if_any();
   scenario.slo = read_slo(scenario.values.section("slo"), diagnostics);
+  check_uncertainty(scenario.values, diagnostics);
   std::optional<ModelSpec> model = load_named(scenario.values, "model", diagnostics, load_model);
   std::optional<GpuSpec> gpu = load_named(scenario.hardware(), "gpu", diagnostics, load_gpu);
   diagnostics.throw_if_any();
@@ -164,6 +202,7 @@ Table scenario_table(const PolicyRegistry& policies) {
   table.add_section("workload", workload_table(), "Where requests come from").required();
   table.add_section("slo", slo_table(), "Latencies that must be met");
   table.add_section("metrics", metrics_table(), "What results mean");
+  table.add_section("uncertainty", uncertainty_table(), "Intervals around the results");
   table.add("seed", ValueType::count, "Start of all random streams").by_default("1").range("0");
   return table;
 }

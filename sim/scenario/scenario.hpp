@@ -41,6 +41,8 @@ struct Scenario {
   [[nodiscard]] const Values& workload() const { return values.section("workload"); }
   [[nodiscard]] std::int64_t tensor_parallel() const { return hardware().count("tensor_parallel"); }
   [[nodiscard]] std::uint64_t seed() const { return static_cast<std::uint64_t>(values.count("seed")); }
+  /// How many runs are to stand behind uncertainty intervals; 0 for none.
+  [[nodiscard]] std::int64_t uncertainty_runs() const { return values.section("uncertainty").count("runs"); }
   /// Where the relative path of a trace starts.
   [[nodiscard]] std::string trace_directory() const;
 };

@@ -224,6 +224,22 @@ class Results(RunCase):
         self.assertAlmostEqual(sum(results["time_split"].values()), 1.0, places=6)
         self.assertLessEqual(results["engine"]["kv_held_blocks"]["peak"], results["engine"]["kv_capacity_blocks"])
 
+    def test_intervals_change_nothing_else_and_time_is_told_on_standard_error(self):
+        plain = self.results(*FEW)
+        self.assertIsNone(plain["uncertainty"])
+        intervals = ("--set", "uncertainty.runs=8")
+        with_intervals = self.results(*FEW, *intervals)
+        uncertainty = with_intervals["uncertainty"]
+        self.assertEqual((uncertainty["runs"], uncertainty["replayed_requests"]), (8, 8 * 50))
+        low, high = uncertainty["metrics"]["mean_itl_ms"]
+        self.assertLess(low, high)
+        for name in plain:
+            if name not in ("uncertainty", "resolved_scenario"):
+                self.assertEqual(plain[name], with_intervals[name], name)
+        first, second = (run("run", QUICKSTART, *FEW, *intervals) for _ in range(2))
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertRegex(first.stderr, r"\A8 re-runs in [0-9.,]+ (us|ms|s)\n\Z")
+
     def test_an_unstable_queue_is_called_unstable(self):
         self.assertEqual(
             self.results(scenario=str(SCENARIOS / "overload.yaml"))["stability"]["queue"], "unstable"
@@ -234,6 +250,9 @@ class Interruption(RunCase):
     """A pseudo-terminal on standard error: the progress bar on it says when the run is under way."""
 
     def start_long_run(self, *arguments, stdout=subprocess.PIPE):
+        return self.start(b"%", *LONG, *arguments, stdout=stdout)
+
+    def start(self, awaited, *arguments, stdout=subprocess.PIPE):
         try:
             ours, theirs = pty.openpty()
         except OSError as error:  # a container without /dev/pts
@@ -241,7 +260,7 @@ class Interruption(RunCase):
         self.addCleanup(os.close, ours)
         # pylint: disable-next=consider-using-with
         program = subprocess.Popen(
-            [PROGRAM, "run", QUICKSTART, *LONG, "--out", str(self.out), *arguments],
+            [PROGRAM, "run", QUICKSTART, "--out", str(self.out), *arguments],
             stdout=stdout,
             stderr=theirs,
         )
@@ -250,7 +269,7 @@ class Interruption(RunCase):
             self.addCleanup(program.stdout.close)
         self.addCleanup(program.kill)
         shown = b""
-        while b"%" not in shown:
+        while awaited not in shown:
             shown += os.read(ours, 4096)
         return program
 
@@ -271,6 +290,19 @@ class Interruption(RunCase):
         self.assertLess(requests["injected"], 100_000_000)
         with open(self.out / "requests.csv", encoding="utf-8") as file:
             self.assertEqual(sum(1 for _ in file) - 1, requests["completed"] + requests["rejected"])
+
+    def test_ctrl_c_among_the_runs_behind_intervals_keeps_the_run_itself(self):
+        program = self.start(b"re-runs", "--set", "uncertainty.runs=1000")
+        program.send_signal(signal.SIGINT)
+        summary, _ = program.communicate(timeout=LONGEST_WAIT_SECONDS)
+        self.assertEqual(program.returncode, 130)
+        note = "no uncertainty intervals: the runs behind them were interrupted"
+        self.assertIn(note, summary.decode())
+        results = json.loads((self.out / "results.json").read_text(encoding="utf-8"))
+        self.assertIn(note, results["notes"])
+        self.assertIs(results["partial"], False)
+        self.assertIsNone(results["uncertainty"])
+        self.assertEqual(results["metrics"]["completed"], 5000)
 
     def test_a_second_ctrl_c_ends_it_at_once(self):
         # Nobody reads the pipe and it is full: the program cannot get rid of its summary and would wait for ever.

@@ -145,7 +145,7 @@ TEST_CASE("a place that cannot be written is the user's mistake") {
 }
 
 TEST_CASE("the line of the progress bar") {
-  Progress progress{2.0, seconds(183), 2500, 10'000};
+  Progress progress{2.0, seconds(183), "", 2500, 10'000};
   // 1250 requests a second; 7500 are left: 6 s. The bar takes a third of 90 columns: 30, a quarter full.
   CHECK(progress_line(progress, 90) ==
         "[#######.......................]  25 %  183.0 s simulated  1,250 req/s  6 s left");
@@ -154,27 +154,30 @@ TEST_CASE("the line of the progress bar") {
   progress.requests_in_all = 10'000'000;
   CHECK(progress_line(progress, 30).size() == 30);
   CHECK(progress_line(progress, 200).find("2 h 13 min left") != std::string::npos);  // 7998 s
+  progress.requests_in_all.reset();
+  progress.doing = "3 of 32 re-runs";
+  CHECK(progress_line(progress, 90) == "2,500 requests  3 of 32 re-runs  1,250 req/s");
 }
 
 TEST_CASE("a progress bar appears after a second, ten times a second, on terminals") {
   std::ostringstream out;
   ProgressBar bar(out, true);
   bar.clear();
-  bar.update({0.99, seconds(1), 1, 10});
+  bar.update({0.99, seconds(1), "", 1, 10});
   CHECK(out.str().empty());
-  bar.update({1.0, seconds(1), 1, 10});
+  bar.update({1.0, seconds(1), "", 1, 10});
   const std::string first = out.str();
   CHECK(first.find("10 %") != std::string::npos);
-  bar.update({1.05, seconds(1), 2, 10});
+  bar.update({1.05, seconds(1), "", 2, 10});
   CHECK(out.str() == first);
-  bar.update({1.1, seconds(1), 2, 10});
+  bar.update({1.1, seconds(1), "", 2, 10});
   CHECK(out.str().size() > first.size());
   bar.clear();
   CHECK(out.str().substr(out.str().size() - 4) == "\r\x1b[K");
 
   std::ostringstream pipe;
   ProgressBar quiet(pipe, false);
-  quiet.update({5, seconds(1), 1, 10});
+  quiet.update({5, seconds(1), "", 1, 10});
   quiet.clear();
   CHECK(pipe.str().empty());
 }

@@ -128,6 +128,7 @@ const std::string kExpected = std::string(R"(
     "p99_queue_delay_ms": null,
     "max_queue_delay_ms": null
   },
+  "uncertainty": null,
   "slo": [
     {
       "name": "ttft_p99",
@@ -312,6 +313,19 @@ TEST_CASE("icl fields exist only under AIPerf's definitions") {
   const Json metrics = Json::parse(results_json(report))["metrics"];
   CHECK(metrics["definitions"] == "aiperf");
   CHECK(metrics["p90_icl_ms"] == 18.0);
+}
+
+TEST_CASE("intervals stand under the names of their metrics") {
+  Report report = test::report_of_four();
+  Uncertainty uncertainty;
+  uncertainty.runs = 16;
+  uncertainty.replayed_requests = 64;
+  uncertainty.simulated_steps = 65;
+  uncertainty.intervals = {{"request_throughput", 39, 41.5}, {"p99_ttft_ms", 38, 40}};
+  report.uncertainty = uncertainty;
+  CHECK(Json::parse(results_json(report))["uncertainty"] == Json::parse(R"({
+    "runs": 16, "interval": [0.05, 0.95], "replayed_requests": 64, "simulated_steps": 65,
+    "metrics": {"request_throughput": [39.0, 41.5], "p99_ttft_ms": [38.0, 40.0]}})"));
 }
 
 TEST_CASE("numbers in results.json are read back as what they were") {

@@ -66,6 +66,38 @@ TEST_CASE("the summary of four requests, byte by byte") {
   CHECK(terminal_summary(report_of_four(), false, 10) == expected);
 }
 
+/// The four requests with intervals of some of their figures.
+Report report_with_intervals() {
+  Report report = report_of_four();
+  Uncertainty uncertainty;
+  uncertainty.runs = 16;
+  uncertainty.replayed_requests = 64;
+  uncertainty.simulated_steps = 12345;
+  uncertainty.intervals = {{"request_throughput", 39, 41.5},  {"output_throughput", 68, 72},
+                           {"request_goodput", 10, 30},       {"mean_ttft_ms", 29.04, 31},
+                           {"p50_ttft_ms", 29, 31.5},         {"p95_ttft_ms", 38, 39},
+                           {"p99_ttft_ms", 39.4, 1234},       {"capacity_requests_per_s", 9.5, 10},
+                           {"joules_per_output_token", 1, 2}, {"output_dollars_per_million_tokens", 14, 15}};
+  report.uncertainty = uncertainty;
+  return report;
+}
+
+TEST_CASE("intervals stand beside figures and below latencies") {
+  const std::string text = terminal_summary(report_with_intervals(), false, 100);
+  CHECK(contains(
+      text, "throughput  40.0 req/s (39.0-41.5)   70.0 output tok/s (68.0-72.0)   3,670 tok/s with input\n"));
+  CHECK(contains(text, "goodput     20.0 req/s (10.0-30.0)   50.0 % of"));
+  CHECK(contains(text,
+                 "  TTFT            30.0      30.0      37.0      38.5      39.7      40.0\n"
+                 "       5 %        29.0      29.0         -      38.0      39.4\n"
+                 "      95 %        31.0      31.5         -      39.0     1,234\n"
+                 "  ITL             13.3"));
+  CHECK(contains(text, "$14.3 per million output tokens (14.0-15.0)"));
+  CHECK(contains(text,
+                 "intervals   5 to 95 % of 16 runs with kernels as far off as on shapes left out of the fit; "
+                 "64\n            requests replayed in 12,345 steps\n"));
+}
+
 TEST_CASE("colour changes nothing but colour") {
   const Report report = report_of_four();
   const std::string coloured = terminal_summary(report, true, 90);
@@ -117,7 +149,8 @@ TEST_CASE("a run in which nothing finished has a summary") {
 
 TEST_CASE("no line passes the width or ends in a space") {
   for (const int width : {72, 100, 140}) {
-    std::istringstream lines(terminal_summary(report_of_four(), false, width));
+    std::istringstream lines(terminal_summary(report_of_four(), false, width) +
+                             terminal_summary(report_with_intervals(), false, width));
     for (std::string line; std::getline(lines, line);) {
       CAPTURE(line);
       CHECK(line.size() <= static_cast<std::size_t>(width));

@@ -1,0 +1,133 @@
+#include "sim/scenario/uncertainty.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/parallel.hpp"
+#include "costmodel/cost_options.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
+#include "hardware/profile.hpp"
+#include "sim/metrics/headline_metrics.hpp"
+#include "sim/scenario/run_summary.hpp"
+
+namespace inferometer {
+namespace {
+
+/// What is kept of a repeated run.
+struct Outcome {
+  std::vector<HeadlineMetric> metrics;
+  std::int64_t requests = 0;
+  std::int64_t steps = 0;
+};
+
+/// Nothing when `is_stopped` turned true meanwhile.
+std::optional<Outcome> replay(const Scenario& scenario, const Deployment& deployment,
+                              std::span<const RequestLengths> sample, const std::atomic<bool>& is_stopped) {
+  constexpr std::int64_t kEventsBetweenLooks = 1 << 16;
+  MetricsRecorder recorder = make_recorder(scenario, false);
+  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  bool is_more = true;
+  while (is_more && !is_stopped) {
+    is_more = simulation.run(kEventsBetweenLooks);
+  }
+  if (is_stopped) {
+    return std::nullopt;
+  }
+  const Summary summary = summarize_run(scenario, deployment, simulation, recorder, sample, false);
+  return Outcome{headline_metrics(summary), summary.census.injected, summary.all_phases.steps};
+}
+
+/// Of ascending values, straight between neighbours, as numpy's default.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+/// Nothing where a run had no value.
+std::optional<MetricInterval> interval_of(const std::vector<std::optional<Outcome>>& outcomes,
+                                          std::size_t metric) {
+  std::vector<double> values;
+  for (const std::optional<Outcome>& outcome : outcomes) {
+    if (const std::optional<double> value = outcome->metrics[metric].value) {
+      values.push_back(*value);
+    }
+  }
+  if (values.size() < outcomes.size()) {
+    return std::nullopt;
+  }
+  std::sort(values.begin(), values.end());
+  return MetricInterval{outcomes.front()->metrics[metric].name, quantile(values, Uncertainty::kLow),
+                        quantile(values, Uncertainty::kHigh)};
+}
+
+}  // namespace
+
+const MetricInterval* Uncertainty::find(std::string_view metric) const {
+  const auto found =
+      std::find_if(intervals.begin(), intervals.end(),
+                   [metric](const MetricInterval& interval) { return interval.metric == metric; });
+  return found == intervals.end() ? nullptr : &*found;
+}
+
+ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment) {
+  const CostOptions options = cost_options_from(scenario.values.section("cost_model"));
+  const auto file = kernel_profile_file(scenario.gpu.name, options.kernels);
+  INFEROMETER_CHECK(file && deployment.pricer->basis().level == CostLevel::calibrated,
+                    "only measured kernels have errors to draw from");
+  return [&scenario, &deployment, options, kernels = read_kernel_profile(*file),
+          fallback = load_profile(scenario.gpu.name)](std::uint64_t run) {
+    CostOptions resampled = options;
+    resampled.resample = run;
+    return make_calibrated_pricer(scenario.model, scenario.gpu, kernels, fallback, scenario.tensor_parallel(),
+                                  resampled, deployment.pricer_limits);
+  };
+}
+
+std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const Deployment& deployment,
+                                                const ResampledPricer& pricer, const RerunOptions& options) {
+  INFEROMETER_CHECK(options.runs >= 1, "an interval needs runs");
+  std::vector<std::optional<Outcome>> outcomes(static_cast<std::size_t>(options.runs));
+  std::atomic<bool> is_stopped = false;
+  std::atomic<std::int64_t> runs_done = 0, requests_done = 0;
+  run_jobs(
+      options.runs, options.threads,
+      [&](std::int64_t index) {
+        if (is_stopped) {
+          return;
+        }
+        Deployment redrawn = deployment;
+        redrawn.pricer = pricer(static_cast<std::uint64_t>(index) + 1);
+        std::optional<Outcome> outcome = replay(scenario, redrawn, options.capacity_sample, is_stopped);
+        if (outcome) {
+          requests_done += outcome->requests;
+          ++runs_done;
+        }
+        outcomes[static_cast<std::size_t>(index)] = std::move(outcome);
+      },
+      [&] {
+        if (options.go_on && !options.go_on({runs_done, requests_done})) {
+          is_stopped = true;
+        }
+      });
+  Uncertainty result;
+  for (const std::optional<Outcome>& outcome : outcomes) {
+    if (!outcome) {
+      return std::nullopt;
+    }
+    result.replayed_requests += outcome->requests;
+    result.simulated_steps += outcome->steps;
+  }
+  result.runs = options.runs;
+  for (std::size_t metric = 0; metric < outcomes.front()->metrics.size(); ++metric) {
+    if (std::optional<MetricInterval> interval = interval_of(outcomes, metric)) {
+      result.intervals.push_back(std::move(*interval));
+    }
+  }
+  return result;
+}
+
+}  // namespace inferometer

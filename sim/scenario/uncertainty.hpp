@@ -1,0 +1,73 @@
+#pragma once
+
+// How far a run's results may be off because the prices of kernels are: the run is repeated with the same
+// traffic while each operator, in each region of its range, takes longer or shorter by an error drawn from
+// those that its fit had on shapes left out of it. Who uses it: `inferometer run`, for scenarios with
+// `uncertainty: {runs: N}`. What is not drawn: host time, elementwise kernels, operators without a fit,
+// traffic.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/step_pricer.hpp"
+#include "sim/metrics/request_lengths.hpp"
+#include "sim/scenario/deployment.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace inferometer {
+
+/// What lies between the shares kLow and kHigh of the repeated runs.
+struct MetricInterval {
+  std::string metric;  ///< of headline_metrics()
+  double low = 0, high = 0;
+};
+
+struct Uncertainty {
+  static constexpr double kLow = 0.05, kHigh = 0.95;
+
+  std::int64_t runs = 0;
+  std::int64_t replayed_requests = 0;  ///< in all of them, but for those behind capacities
+  std::int64_t simulated_steps = 0;    ///< likewise
+  /// In the order of headline_metrics(), of those that every run had a value of. The value of the run itself
+  /// may lie outside where errors have a bias.
+  std::vector<MetricInterval> intervals;
+
+  /// nullptr when there is none.
+  [[nodiscard]] const MetricInterval* find(std::string_view metric) const;
+};
+
+/// Prices of the run behind an interval, by its number from 1 on. Called from several threads at once.
+using ResampledPricer = std::function<std::shared_ptr<const StepPricer>(std::uint64_t run)>;
+
+/// From the kernels that price the deployment, whose profile is read once. Precondition: the deployment is
+/// priced at level calibrated. Throws ConfigError for a profile that can no longer be read. `scenario` and
+/// `deployment` outlive the result.
+ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment);
+
+struct RerunProgress {
+  std::int64_t runs = 0;      ///< that have ended
+  std::int64_t requests = 0;  ///< replayed in them
+};
+
+struct RerunOptions {
+  std::int64_t runs = 0;  ///< >= 1
+  int threads = 1;        ///< >= 1; changes no result
+  /// Of the run itself: capacities are estimated by the same requests, so that only prices differ.
+  std::span<const RequestLengths> capacity_sample;
+  /// Called on the calling thread about ten times a second; false: end now. None: run to the end.
+  std::function<bool(const RerunProgress&)> go_on;
+};
+
+/// Repeats the scenario and takes the interval of every headline metric. Nothing when `go_on` ended it. Each
+/// run costs what the run itself does without its records, its estimate of the capacity included, and the
+/// building of a pricer. Throws what a run throws (TraceError, ConfigError).
+std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const Deployment& deployment,
+                                                const ResampledPricer& pricer, const RerunOptions& options);
+
+}  // namespace inferometer
