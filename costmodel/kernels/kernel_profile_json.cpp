@@ -320,11 +320,17 @@ bool is_kernel_profile(const std::string& path) {
 }
 
 KernelProfile read_kernel_profile(const std::string& path) {
-  const ProfileReader reader(path);
+  return parse_kernel_profile(read_regular_file(path, kMostBytes), path);
+}
+
+KernelProfile parse_kernel_profile(std::string_view text, const std::string& file) {
+  const ProfileReader reader(file);
+  if (text.size() > kMostBytes) {
+    reader.refuse(fmt::format("it is larger than {} MiB", kMostBytes >> 20));
+  }
   simdjson::dom::parser parser;
   element root;
-  const std::string text = read_regular_file(path, kMostBytes);
-  if (const simdjson::error_code error = parser.parse(text).get(root)) {
+  if (const simdjson::error_code error = parser.parse(text.data(), text.size()).get(root)) {
     reader.refuse(simdjson::error_message(error));
   }
   const std::string schema = reader.text(root, "schema");

@@ -187,6 +187,16 @@ TEST_CASE("cuts are short numbers between the points") {
   CHECK(trees.edges() == Columns{{4}});
 }
 
+TEST_CASE("a cut may be the value of a point, which it sends to the left") {
+  // The shortest number from 3 to below 3.4 that is near 3.2 is 3.
+  const Columns columns{{3, 3, 3.4, 3.4}};
+  const std::vector<double> targets{0, 0, 1, 1};
+  const RegressionTrees trees =
+      grow_trees(columns, targets, {.trees = 2, .leaves = 2, .learning_rate = 1, .points_a_leaf = 1});
+  CHECK(trees.edges() == Columns{{3}});
+  CHECK(mean_error(trees, columns, targets) < 1e-12);
+}
+
 TEST_CASE("a feature of more values than a tree can tell apart is cut between groups of points") {
   Columns columns{{}};
   std::vector<double> targets;

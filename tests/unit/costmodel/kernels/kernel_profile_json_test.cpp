@@ -87,20 +87,17 @@ KernelProfile sample_profile() {
 }
 
 KernelProfile read_text(const std::string& text) {
-  const test::TemporaryDirectory directory;
-  return read_kernel_profile(directory.write("profile.json", text));
+  return parse_kernel_profile(text, "p.json");
 }
 
 /// What is said about a text, after the file's name; "" when nothing is wrong.
 std::string complaint_about(const std::string& text) {
-  const test::TemporaryDirectory directory;
-  const std::string path = directory.write("profile.json", text);
   try {
-    read_kernel_profile(path);
+    read_text(text);
   } catch (const ConfigError& error) {
     const std::string what = error.what();
-    CHECK(what.starts_with(path + ": this is no profile of kernels: "));
-    return what.substr(path.size());
+    CHECK(what.starts_with("p.json: this is no profile of kernels: "));
+    return what;
   }
   return "";
 }
@@ -169,8 +166,17 @@ TEST_CASE("a profile without sources, fits or errors is one") {
   CHECK(to_json(read_text(to_json(empty))) == to_json(empty));
 }
 
-TEST_CASE("a file that is not there, or no JSON, is no profile") {
+TEST_CASE("a profile is read from its file, which errors name") {
+  const test::TemporaryDirectory directory;
+  const std::string text = to_json(sample_profile());
+  CHECK(to_json(read_kernel_profile(directory.write("good.json", text))) == text);
+  const std::string bad = directory.write("bad.json", "{}");
+  CHECK_THROWS_WITH(read_kernel_profile(bad), bad + ": this is no profile of kernels: \"schema\" is missing");
   CHECK_THROWS_AS(read_kernel_profile("/no/such/profile.json"), ConfigError);
+  CHECK_THROWS_AS(read_kernel_profile(directory.file("")), ConfigError);
+}
+
+TEST_CASE("a text that is no JSON is no profile") {
   CHECK_FALSE(complaint_about("").empty());
   CHECK_FALSE(complaint_about("gpu: h100-sxm\n").empty());
   CHECK_FALSE(complaint_about("\xFF\xFE").empty());
