@@ -185,11 +185,11 @@ TEST_CASE("what was corrected for the cache does not teach the fit of the rest")
 Points shapes_with_secrets() {
   testing::Dice dice(3, "secrets");
   Points points;
-  for (int shape = 0; shape < 40; ++shape) {
+  for (int shape = 0; shape < 20; ++shape) {
     const double n = 128.0 * static_cast<double>(dice.between(1, 100));
     const double k = 128.0 * static_cast<double>(dice.between(1, 100));
     const double secret = static_cast<double>(dice.between(100, 400)) / 100;
-    for (const double m : {1, 2, 4, 8, 16, 32, 64, 128, 256}) {
+    for (const double m : {1, 8, 32, 64, 256}) {
       const KernelCall call = test::gemm_call(m, n, k);
       points.push_back(measured(call, secret * roofline_parts(call, kTruth, h100()).total_s()));
     }
@@ -207,8 +207,8 @@ double mean_error_of(const std::vector<HeldOut>& held_out) {
 
 TEST_CASE("held out by shape, no point of a shape is known; held out by point, others of it are") {
   const Points points = shapes_with_secrets();
-  const double by_shape = mean_error_of(cross_validate(points, h100(), SplitBy::shape, 5));
-  const double by_point = mean_error_of(cross_validate(points, h100(), SplitBy::point, 5));
+  const double by_shape = mean_error_of(cross_validate(points, h100(), SplitBy::shape, 3));
+  const double by_point = mean_error_of(cross_validate(points, h100(), SplitBy::point, 3));
   // A factor of 1 to 4 that nothing tells of cannot be guessed within a fifth on average; known ones are.
   CHECK(by_shape > 0.2);
   CHECK(by_point < 0.1);
@@ -217,7 +217,7 @@ TEST_CASE("held out by shape, no point of a shape is known; held out by point, o
 TEST_CASE("every point is held out once, whatever the number of folds") {
   const Points points = shapes_with_secrets();
   for (const SplitBy split : {SplitBy::shape, SplitBy::point}) {
-    for (const int folds : {2, 7}) {
+    for (const int folds : {2, 3}) {
       std::set<const MeasuredKernel*> seen;
       for (const HeldOut& one : cross_validate(points, h100(), split, folds)) {
         seen.insert(one.point);
@@ -302,9 +302,9 @@ TEST_CASE("one shape alone has a fit, and no error on unseen shapes") {
 
 TEST_CASE("errors of a fit are those of its cross-validation by shape, region by region") {
   const Points points = shapes_with_secrets();
-  const KernelFit fit = fit_with_errors(points, h100(), 5);
+  const KernelFit fit = fit_with_errors(points, h100(), 3);
   std::map<std::string, std::vector<TimePair>> pairs;
-  for (const HeldOut& one : cross_validate(points, h100(), SplitBy::shape, 5)) {
+  for (const HeldOut& one : cross_validate(points, h100(), SplitBy::shape, 3)) {
     pairs[std::string(region_of(one.point->call, h100()))].push_back({one.predicted_s, one.point->seconds});
   }
   REQUIRE(fit.regions.size() == 2);

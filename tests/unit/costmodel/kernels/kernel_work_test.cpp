@@ -22,7 +22,7 @@ ModelSpec odd_plain_model() {
   return model;
 }
 
-const Operator& named(const std::vector<Operator>& operators, std::string_view name) {
+Operator named(const std::vector<Operator>& operators, std::string_view name) {
   const auto found =
       std::find_if(operators.begin(), operators.end(), [&](const Operator& one) { return one.name == name; });
   REQUIRE(found != operators.end());
@@ -88,7 +88,7 @@ TEST_CASE("decode attention does the work of a step's; a window bounds the keys 
 TEST_CASE("an all-reduce sends what a step's does") {
   const ModelSpec model = samples::llama_3_8b();
   for (const std::int64_t gpus : {2, 4, 8}) {
-    const Operator& reduce = named(token_operators(model, gpus, 24), "all-reduce");
+    const Operator reduce = named(token_operators(model, gpus, 24), "all-reduce");
     const double bytes = 2.0 * 24 * as_double(model.hidden);
     for (const char* variant : {"all_reduce", "all_reduce_eager", "nccl_all_reduce"}) {
       check_same(test::collective_call(as_double(gpus), bytes, variant), reduce);
