@@ -24,35 +24,62 @@ struct Compared {
   double predicted_s;
 };
 
-bool is_source(const KernelProfile& profile, const MeasurementHeader& header) {
-  return header.library == profile.library ||
-         std::any_of(profile.sources.begin(), profile.sources.end(), [&](const ProfileSource& source) {
-           return source.library.substr(0, source.library.find(' ')) == header.library;
-         });
+/// Whether the profile borrowed kernels of that library.
+bool is_lender(const KernelProfile& profile, const std::string& library) {
+  return std::any_of(profile.sources.begin(), profile.sources.end(), [&](const ProfileSource& source) {
+    return source.library.substr(0, source.library.find(' ')) == library;
+  });
 }
 
+void add_points(const Measurements& set, Groups& groups) {
+  for (const MeasuredKernel& point : set.points) {
+    groups[{point.call.family, point.call.variant}].push_back(point);
+  }
+}
+
+/// Adds what a lender measured of kinds that the profile's own library has not.
+void add_lent(const Measurements& set, const Groups& own, const KernelProfile& profile, Groups& groups,
+              std::vector<std::string>& notes) {
+  Groups lent;
+  add_points(set, lent);
+  for (auto& [kind, points] : lent) {
+    if (own.find(kind) == own.end()) {
+      Points& all = groups[kind];
+      all.insert(all.end(), points.begin(), points.end());
+    } else {
+      notes.push_back(fmt::format("{} points of {} {} are of {} kernels, the profile's of {}: left out",
+                                  points.size(), to_string(kind.first), kind.second, set.header.library,
+                                  profile.library));
+    }
+  }
+}
+
+/// The profile's own library goes first, then those it borrowed from, then any.
 Groups comparable(const KernelProfile& profile, const std::vector<Measurements>& measured,
                   std::vector<std::string>& notes) {
-  const bool has_own = std::any_of(measured.begin(), measured.end(), [&](const Measurements& set) {
-    return set.header.gpu == profile.gpu && is_source(profile, set.header);
-  });
-  Groups groups;
+  Groups own;
+  std::vector<const Measurements*> lent, others;
   for (const Measurements& set : measured) {
     const MeasurementHeader& header = set.header;
     if (header.gpu != profile.gpu) {
       notes.push_back(fmt::format("{} points of {} are left out: the profile is of {}", set.points.size(),
                                   header.gpu, profile.gpu));
-      continue;
+    } else if (header.library == profile.library) {
+      add_points(set, own);
+    } else {
+      (is_lender(profile, header.library) ? lent : others).push_back(&set);
     }
-    if (!is_source(profile, header)) {
-      notes.push_back(fmt::format("{} points are of {} kernels, the profile of {}{}", set.points.size(),
-                                  header.library, profile.library, has_own ? ": left out" : ""));
-      if (has_own) {
-        continue;
-      }
-    }
-    for (const MeasuredKernel& point : set.points) {
-      groups[{point.call.family, point.call.variant}].push_back(point);
+  }
+  Groups groups = own;
+  for (const Measurements* set : lent) {
+    add_lent(*set, own, profile, groups, notes);
+  }
+  const bool is_known = !groups.empty();
+  for (const Measurements* set : others) {
+    notes.push_back(fmt::format("{} points are of {} kernels, the profile of {}{}", set->points.size(),
+                                set->header.library, profile.library, is_known ? ": left out" : ""));
+    if (!is_known) {
+      add_points(*set, groups);
     }
   }
   return groups;
@@ -63,7 +90,7 @@ std::int64_t& chart_column(std::vector<std::int64_t>& chart, double error) {
   return chart[static_cast<std::size_t>(column - std::begin(kChartEdges))];
 }
 
-/// The interval that the fit gives for a region; for the whole or an unknown region its widest known one.
+/// The interval that the fit gives for a region; for one that it has no errors of, the first.
 const RegionError* interval_of(const KernelFit& fit, std::string_view region) {
   for (const RegionError& error : fit.regions) {
     if (error.region == region) {

@@ -37,8 +37,9 @@ struct Validation {
   std::vector<std::string> notes;   ///< what was not compared, and why
 };
 
-/// Predictions of the profile for what was measured on its GPU. Kernels of other libraries are compared only
-/// when there are none of the profile's own. Throws ConfigError when nothing can be compared.
+/// Predictions of the profile for what was measured on its GPU. Kernels of libraries it borrowed from are
+/// compared only in families and variants of which there are none of its own, of other libraries only
+/// when there are neither. Throws ConfigError when nothing can be compared.
 Validation validate(const KernelProfile& profile, const std::vector<Measurements>& measured);
 
 /// Errors of fits that have not seen what they predict: of each family and variant of the profile, refitted

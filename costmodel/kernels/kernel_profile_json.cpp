@@ -53,11 +53,16 @@ std::string trees_json(const RegressionTrees& trees) {
   return fmt::format("{{\"edges\": {},\n      \"codes\": \"{}\"}}", edges, tree_text(trees.codes()));
 }
 
+/// To fewer digits than a double has: what comes back as seconds is written the same again.
+std::string microseconds_number(double seconds) {
+  return short_number(seconds * 1e6, 12);
+}
+
 std::string roofline_json(const RooflineConstants& roofline) {
   return fmt::format(
       "{{\"start_up_us\": {}, \"per_unit_us\": {}, \"compute_efficiency\": {}, \"bandwidth_efficiency\": {}, "
       "\"overhang_tokens\": {}}}",
-      number(roofline.start_up_s * 1e6), number(roofline.per_unit_s * 1e6),
+      microseconds_number(roofline.start_up_s), microseconds_number(roofline.per_unit_s),
       number(roofline.compute_efficiency), number(roofline.bandwidth_efficiency),
       number(roofline.overhang_tokens));
 }
@@ -220,6 +225,10 @@ class ProfileReader {
         result.bytes.size() != result.log_ratio.size()) {
       refuse("a curve takes as many \"log_ratio\" as \"bytes\", which ascend from above 0");
     }
+    const auto is_measure = [](double ratio) { return std::abs(ratio) <= RegressionTrees::kMostValue; };
+    if (!std::all_of(result.log_ratio.begin(), result.log_ratio.end(), is_measure)) {
+      refuse(fmt::format("a \"log_ratio\" of a curve is beyond {}", RegressionTrees::kMostValue));
+    }
     return result;
   }
 
@@ -272,9 +281,10 @@ class ProfileReader {
       for (const element& value : items(object, "curves")) {
         fit.curves.push_back(curve(value));
       }
-      const auto by_gpus = [](const SizeCurve& a, const SizeCurve& b) { return a.gpus < b.gpus; };
-      if (fit.curves.empty() || !std::is_sorted(fit.curves.begin(), fit.curves.end(), by_gpus)) {
-        refuse("\"curves\" of a collective are in order of their GPUs, at least one");
+      const auto not_above = [](const SizeCurve& a, const SizeCurve& b) { return a.gpus >= b.gpus; };
+      if (fit.curves.empty() ||
+          std::adjacent_find(fit.curves.begin(), fit.curves.end(), not_above) != fit.curves.end()) {
+        refuse("\"curves\" of a collective are in order of their GPUs, each once, at least one");
       }
     }
   }
@@ -310,11 +320,17 @@ bool is_kernel_profile(const std::string& path) {
 }
 
 KernelProfile read_kernel_profile(const std::string& path) {
-  const ProfileReader reader(path);
+  return parse_kernel_profile(read_regular_file(path, kMostBytes), path);
+}
+
+KernelProfile parse_kernel_profile(std::string_view text, const std::string& file) {
+  const ProfileReader reader(file);
+  if (text.size() > kMostBytes) {
+    reader.refuse(fmt::format("it is larger than {} MiB", kMostBytes >> 20));
+  }
   simdjson::dom::parser parser;
   element root;
-  const std::string text = read_regular_file(path, kMostBytes);
-  if (const simdjson::error_code error = parser.parse(text).get(root)) {
+  if (const simdjson::error_code error = parser.parse(text.data(), text.size()).get(root)) {
     reader.refuse(simdjson::error_message(error));
   }
   const std::string schema = reader.text(root, "schema");

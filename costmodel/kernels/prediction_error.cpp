@@ -9,12 +9,23 @@
 namespace inferometer {
 namespace {
 
-/// Of ascending values, straight between neighbours.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
+/// Between ascending values, straight from neighbour to neighbour.
+double value_at(const std::vector<double>& sorted, double at) {
   const auto low = static_cast<std::size_t>(at);
   const std::size_t high = std::min(low + 1, sorted.size() - 1);
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+/// The value that a share of these values lies below.
+double quantile(const std::vector<double>& sorted, double share) {
+  return value_at(sorted, share * static_cast<double>(sorted.size() - 1));
+}
+
+/// The value that one more of the kind lies below with this probability: the i-th of n (from 1) is that of
+/// i / (n + 1). Quantiles of few values as they are would promise too narrow an interval.
+double predictive_quantile(const std::vector<double>& sorted, double probability) {
+  const auto count = static_cast<double>(sorted.size());
+  return value_at(sorted, std::clamp(probability * (count + 1) - 1, 0.0, count - 1));
 }
 
 }  // namespace
@@ -40,8 +51,8 @@ RegionError region_error(std::string region, const std::vector<TimePair>& pairs)
   result.median = quantile(absolute, 0.5);
   result.p90 = quantile(absolute, 0.9);
   for (std::size_t i = 0; i < RegionError::kQuantiles; ++i) {
-    result.log_ratio[i] =
-        quantile(log_ratios, static_cast<double>(i) / static_cast<double>(RegionError::kQuantiles - 1));
+    result.log_ratio[i] = predictive_quantile(
+        log_ratios, static_cast<double>(i) / static_cast<double>(RegionError::kQuantiles - 1));
   }
   return result;
 }

@@ -21,7 +21,8 @@ struct RegionError {
   double median = 0;  ///< of |predicted / measured - 1|; so are the next
   double mean = 0;
   double p90 = 0;
-  /// Of log(measured / predicted) at 0, 5, ..., 100 %: what a prediction may be multiplied by.
+  /// Of log(measured / predicted) at 0, 5, ..., 100 %: what a prediction may be multiplied by. One more
+  /// measurement lies below with that probability; of few points the ends are those of the points.
   std::array<double, kQuantiles> log_ratio{};
 };
 

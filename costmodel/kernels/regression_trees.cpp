@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -40,10 +41,24 @@ RegressionTrees::RegressionTrees(std::vector<std::vector<double>> edges, std::ve
     }
   }
   nodes_.reserve(codes_.size());
+  double largest_units = 0;
   for (std::size_t next = 0; next < codes_.size();) {
-    roots_.push_back(static_cast<std::uint32_t>(next));
-    next = read_tree(next);
+    const std::size_t root = next;
+    roots_.push_back(static_cast<std::uint32_t>(root));
+    next = read_tree(root);
+    largest_units += static_cast<double>(largest_leaf(root, next));
   }
+  if (largest_units * kUnit > kMostValue) {
+    refuse("their leaves may sum to more than " + std::to_string(static_cast<int>(kMostValue)));
+  }
+}
+
+std::int64_t RegressionTrees::largest_leaf(std::size_t begin, std::size_t end) const {
+  std::int64_t largest = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    largest = nodes_[i].is_leaf ? std::max(largest, std::abs(std::int64_t{nodes_[i].next})) : largest;
+  }
+  return largest;
 }
 
 /// Reads the tree that begins at a code and returns where the next one begins.

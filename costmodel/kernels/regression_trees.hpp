@@ -17,6 +17,8 @@ class RegressionTrees {
   /// Most places at which a feature may be cut.
   static constexpr std::size_t kMostEdges = 255;
   static constexpr std::size_t kMostFeatures = 32;
+  /// No sum of leaves is larger, whatever the features: e to it is still a number.
+  static constexpr double kMostValue = 100;
 
   /// The value 0 everywhere.
   RegressionTrees() = default;
@@ -24,7 +26,8 @@ class RegressionTrees {
   /// `edges`: for each feature, ascending, where trees may cut it. `codes`: the trees one after the other,
   /// nodes in preorder. A cut is feature * 256 + edge, both from 0, and goes left where the feature is below
   /// or at the edge; a leaf of value v units is -1 - 2 v, or 2 v where v < 0.
-  /// Throws ConfigError("...") without a place when the codes are no trees or name no feature or edge.
+  /// Throws ConfigError("...") without a place when the codes are no trees, name no feature or edge, or may
+  /// sum to more than kMostValue.
   RegressionTrees(std::vector<std::vector<double>> edges, std::vector<int> codes);
 
   /// Sum of the leaves that `features` (one value for each) fall into. O(trees x depth).
@@ -45,6 +48,7 @@ class RegressionTrees {
     std::int32_t next;
   };
   std::size_t read_tree(std::size_t code);
+  [[nodiscard]] std::int64_t largest_leaf(std::size_t begin, std::size_t end) const;
 
   std::vector<std::vector<double>> edges_;
   std::vector<int> codes_;
