@@ -35,11 +35,11 @@ const KernelFit* find_fit(const KernelProfile& profile, KernelFamily family, std
 /// O(bytes).
 KernelProfile read_kernel_profile(const std::string& path);
 
-/// Whether a file says in its first bytes that it is a profile; false for one that cannot be read.
-bool is_kernel_profile(const std::string& path);
-
 /// The same for a text; `file` names it in errors.
 KernelProfile parse_kernel_profile(std::string_view text, const std::string& file);
+
+/// Whether a file says in its first bytes that it is a profile; false for one that cannot be read.
+bool is_kernel_profile(const std::string& path);
 
 /// The profile's text, the same bytes for the same profile.
 std::string to_json(const KernelProfile& profile);

@@ -152,21 +152,55 @@ TEST_CASE("a fit learns what a roofline cannot say: half the speed above 512 row
   CHECK(error < 0.01);
 }
 
-TEST_CASE("collectives have a curve a number of GPUs, through every point") {
+TEST_CASE("collectives have a curve a number of GPUs, within 2 % of every point") {
   Points points;
   for (const double gpus : {8, 2}) {
-    for (const double bytes : {65536.0, 1024.0, 1048576.0}) {
-      points.push_back(measured(test::collective_call(gpus, bytes), 1e-5 + gpus * bytes * 1e-12));
+    for (double bytes = 1024; bytes <= 1e9; bytes *= 2) {
+      points.push_back(
+          measured(test::collective_call(gpus, bytes), (bytes < 1e5 ? 1e-5 : 1.5e-5) + gpus * bytes * 1e-12));
     }
   }
+  std::reverse(points.begin(), points.end());  // curves ascend, whatever the order of the points
   const KernelFit fit = fit_kernel(points, h100());
   REQUIRE(fit.curves.size() == 2);
   CHECK(fit.curves[0].gpus == 2);
   CHECK(fit.curves[1].gpus == 8);
-  CHECK(fit.curves[0].bytes == std::vector<double>{1024, 65536, 1048576});
+  for (const SizeCurve& curve : fit.curves) {
+    CHECK(std::is_sorted(curve.bytes.begin(), curve.bytes.end()));
+    CHECK(curve.bytes.front() == 1024);
+    CHECK(curve.bytes.back() == 536'870'912);
+    CHECK(curve.bytes.size() < points.size() / 2);
+    CHECK(curve.bytes.size() == curve.log_ratio.size());
+  }
   CHECK(fit.trees.tree_count() == 0);
   for (const MeasuredKernel& point : points) {
-    CHECK(predicted_seconds(fit, point.call, h100()) == Approx(point.seconds).epsilon(1e-9));
+    CHECK(std::abs(std::log(predicted_seconds(fit, point.call, h100()) / point.seconds)) <= 0.02 + 1e-12);
+  }
+}
+
+TEST_CASE("a curve keeps the knots it bends at, and no others") {
+  // A ratio that falls from 64 KiB on: straight on both sides in log(bytes), whatever the constants below it.
+  Points points;
+  const double bend = 65'536;
+  for (double bytes = 1024; bytes <= bend * 64; bytes *= 2) {
+    const KernelCall call = test::collective_call(2, bytes);
+    points.push_back(measured(call, 1e-5 * std::pow(std::max(bytes, bend) / bend, 0.5)));
+  }
+  const KernelFit fit = fit_kernel(points, h100());
+  REQUIRE(fit.curves.size() == 1);
+  CHECK(std::count(fit.curves[0].bytes.begin(), fit.curves[0].bytes.end(), bend) == 1);
+  for (const MeasuredKernel& point : points) {
+    CHECK(std::abs(std::log(predicted_seconds(fit, point.call, h100()) / point.seconds)) <= 0.02 + 1e-12);
+  }
+}
+
+TEST_CASE("one size, or two, of a collective make a curve") {
+  for (const std::vector<double>& sizes : {std::vector{4096.0}, std::vector{4096.0, 8192.0}}) {
+    Points points;
+    for (const double bytes : sizes) {
+      points.push_back(measured(test::collective_call(2, bytes), 1e-5));
+    }
+    CHECK(fit_kernel(points, h100()).curves.at(0).bytes == sizes);
   }
 }
 

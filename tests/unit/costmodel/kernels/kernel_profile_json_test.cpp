@@ -176,6 +176,19 @@ TEST_CASE("a profile is read from its file, which errors name") {
   CHECK_THROWS_AS(read_kernel_profile(directory.file("")), ConfigError);
 }
 
+TEST_CASE("a file says in its first bytes that it is a profile, also one of another version or cut off") {
+  const test::TemporaryDirectory directory;
+  const std::string text = to_json(sample_profile());
+  CHECK(is_kernel_profile(directory.write("whole.json", text)));
+  CHECK(is_kernel_profile(directory.write("cut.json", text.substr(0, 100))));
+  CHECK(is_kernel_profile(directory.write("next.json", "{\"schema\": \"inferometer-profile/2\"}")));
+  CHECK_FALSE(
+      is_kernel_profile(directory.write("other.json", "{\"schema\": \"inferometer-measurements/1\"}")));
+  CHECK_FALSE(is_kernel_profile(directory.write("empty.json", "")));
+  CHECK_FALSE(is_kernel_profile(directory.file("")));
+  CHECK_FALSE(is_kernel_profile("/no/such/profile.json"));
+}
+
 TEST_CASE("a text that is no JSON is no profile") {
   CHECK_FALSE(complaint_about("").empty());
   CHECK_FALSE(complaint_about("gpu: h100-sxm\n").empty());
