@@ -211,7 +211,7 @@ void add_run_command(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
       "Ctrl-C ends the replay early: what was done so far is reported, marked partial, and the exit code is "
-      "130.\n"
+      "130. Among the runs behind uncertainty intervals, only the intervals are left out.\n"
       "`inferometer describe` explains every key of a scenario.");
   command->callback([arguments] { run(*arguments); });
 }
