@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kCommonFormat = "bf16";
 
+// An error is drawn for a whole region. Those in the tails are of single points, and would make an operator ten times
+// as slow at every size.
+constexpr double kLeastDrawn = 0.05;
+
 RoofTimes rounded(const RooflineParts& parts) {
   require_simulable(parts.total_s());
   return {.start_up = duration_from_seconds(parts.start_up_s),
@@ -88,7 +92,7 @@ double CalibratedKernels::resampled(std::string_view operator_name, const Kernel
   // One draw for each operator and region of a run: errors of neighbouring sizes go together.
   std::string path = "uncertainty/" + std::to_string(*resample_) + "/";
   path.append(operator_name).append("/").append(region);
-  return log_ratio_at(*error, RandomStream(*resample_, path).uniform());
+  return log_ratio_at(*error, kLeastDrawn + (1 - 2 * kLeastDrawn) * RandomStream(*resample_, path).uniform());
 }
 
 double CalibratedKernels::correction(std::string_view operator_name, const ChosenFit& chosen,

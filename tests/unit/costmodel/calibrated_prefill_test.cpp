@@ -115,8 +115,10 @@ TEST_CASE("prefill attention: for a chunk of one size straight in its past up to
     CAPTURE(past);
     const std::vector<ChunkShape> chunks{{64, past}};
     StepLine line;
-    priced.prefill.add(chunks, line.first, &line);
-    const Duration first = priced.cost(chunks).total();
+    StepCost cost;
+    priced.prefill.add(chunks, cost, &line);
+    const Duration first = cost.total();
+    CHECK(cost == priced.cost(chunks));
     for (std::int64_t step = 0; step < std::min<std::int64_t>(line.steps, 40); ++step) {
       CHECK(priced.cost({{64, past + 64 * step}}).total() == first + line.growth.total() * step);
     }
