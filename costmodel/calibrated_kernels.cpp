@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kCommonFormat = "bf16";
 
-// An error is drawn for a whole region. Those in the tails are of single points, and would make an operator ten times
-// as slow at every size.
+// An error is drawn for a whole region. Those in the tails are of single points, and would make an operator
+// ten times as slow at every size.
 constexpr double kLeastDrawn = 0.05;
 
 RoofTimes rounded(const RooflineParts& parts) {

@@ -239,7 +239,7 @@ double mean_error_of(const std::vector<HeldOut>& held_out) {
   return sum / static_cast<double>(held_out.size());
 }
 
-TEST_CASE("held out by shape, no point of a shape is known; held out by point, others of it are") {
+TEST_CASE("held out by shape, no point of a shape is known, held out by point, others of it are") {
   const Points points = shapes_with_secrets();
   const double by_shape = mean_error_of(cross_validate(points, h100(), SplitBy::shape, 3));
   const double by_point = mean_error_of(cross_validate(points, h100(), SplitBy::point, 3));

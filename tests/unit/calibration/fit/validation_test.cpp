@@ -192,7 +192,7 @@ TEST_CASE("families without regions have one row") {
   CHECK(validation.rows[0].error.region == "all");
 }
 
-TEST_CASE("of other GPUs nothing is compared; a note says how much was left out") {
+TEST_CASE("of other GPUs nothing is compared, a note says how much was left out") {
   const Validation validation = validate(
       gemm_profile(), {six_gemms(), set_of({off_by(test::gemm_call(1, 512, 512), 3)}, "vllm", "h200-sxm")});
   CHECK(row_of(validation, KernelFamily::gemm, "all").error.points == 6);

@@ -73,7 +73,7 @@ TEST_CASE("prefill attention does the work of a step's, with a past, a window an
   }
 }
 
-TEST_CASE("decode attention does the work of a step's; a window bounds the keys it reads") {
+TEST_CASE("decode attention does the work of a step's, a window bounds the keys it reads") {
   const ModelSpec model = odd_plain_model();
   const auto call = [](double batch, double context, double window) {
     return call_of(KernelFamily::decode_attention, "bf16", {batch, context, 8, 2, 6, window});
@@ -96,7 +96,7 @@ TEST_CASE("an all-reduce sends what a step's does") {
   }
 }
 
-TEST_CASE("other collectives send the parts of the other GPUs once; a message goes whole") {
+TEST_CASE("other collectives send the parts of the other GPUs once, a message goes whole") {
   for (const char* variant : {"all_gather", "reduce_scatter", "all_to_all"}) {
     CHECK(kernel_work(test::collective_call(4, 1000, variant)).link_bytes == 750);
   }
@@ -146,7 +146,7 @@ TEST_CASE("number formats: bytes of weights with their scales, bytes of inputs, 
   }
 }
 
-TEST_CASE("attention over a cache of 8 bit reads half of it; fp8 computes in 8 bit, too") {
+TEST_CASE("attention over a cache of 8 bit reads half of it, fp8 computes in 8 bit, too") {
   const auto work = [](const char* variant) {
     return kernel_work(call_of(KernelFamily::decode_attention, variant, {2, 50, 8, 2, 16, 0}));
   };
