@@ -172,7 +172,10 @@ std::vector<Extrapolation> CalibratedKernels::extrapolations(const Operator& wor
   const auto axes = info(work.call->family).axes;
   for (std::size_t i = 0; i < chosen.fit->range.size(); ++i) {
     if (const auto measured = nearest_measured(*chosen.fit, *work.call, i)) {
-      list.push_back({std::string(work.name), std::string(axes[i]), work.call->axes[i], *measured});
+      // The call of prompt chunks stands for whole prompts that are as much work.
+      const bool is_prompt = work.call->family == KernelFamily::prefill_attention && axes[i] == "tokens";
+      list.push_back({std::string(work.name), is_prompt ? "tokens + 2 past" : std::string(axes[i]),
+                      work.call->axes[i], *measured});
     }
   }
   return list;

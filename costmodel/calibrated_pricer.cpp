@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -127,7 +129,7 @@ class CalibratedPrices {
   std::optional<PrefillAttentionPrice> roofline_prefill_;
 };
 
-/// The operators of the largest steps that the engine's limits allow, and of the smallest.
+/// The operators of the largest steps that the engine's limits allow.
 std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t tensor_parallel,
                                         const PricerLimits& limits) {
   std::vector<Operator> list =
@@ -136,8 +138,12 @@ std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t ten
       row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_rows, 1));
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
-  list.push_back(decode_attention(model, tensor_parallel, batch, 2 * batch, false));
-  list.push_back(prefill_attention(model, tensor_parallel, {&kAnyChunk, 1}));
+  const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);
+  const std::int64_t attended = std::min(longest, model.sliding_window.value_or(longest));
+  list.push_back(decode_attention(model, tensor_parallel, batch, attended * batch, false));
+  const std::int64_t last = std::clamp<std::int64_t>(limits.max_tokens, 1, longest);
+  const ChunkShape last_chunk{last, longest - last};
+  list.push_back(prefill_attention(model, tensor_parallel, {&last_chunk, 1}));
   return list;
 }
 
@@ -149,6 +155,8 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
       .notes = {},
       .extrapolations = {}};
   std::vector<std::string> by_roofline;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+      scaled;  // by format and measured one
   for (const Operator& part : extreme_operators(calibrated.model, calibrated.tensor_parallel, limits)) {
     if (!part.call) {
       continue;  // what nobody measures is always the roofline's
@@ -159,11 +167,14 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
       continue;
     }
     if (chosen.is_scaled) {
-      basis.notes.push_back(fmt::format("{} in {} was not measured: scaled from {} by the roofline",
-                                        part.name, part.call->variant, chosen.measured_variant));
+      scaled[{part.call->variant, chosen.measured_variant}].emplace_back(part.name);
     }
     const std::vector<Extrapolation> beyond = calibrated.kernels.extrapolations(part);
     basis.extrapolations.insert(basis.extrapolations.end(), beyond.begin(), beyond.end());
+  }
+  for (const auto& [formats, names] : scaled) {
+    basis.notes.push_back(fmt::format("not measured in {} but scaled from {} by the roofline: {}",
+                                      formats.first, formats.second, join_alternatives(names, "and")));
   }
   if (!by_roofline.empty()) {
     basis.notes.push_back("not in the profile but priced by the roofline: " +

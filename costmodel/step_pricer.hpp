@@ -110,6 +110,7 @@ class StepPricer {
 struct PricerLimits {
   std::int64_t max_tokens = 0;  ///< most tokens of a step (max_num_batched_tokens)
   std::int64_t max_rows = 0;    ///< most sequences of a step (max_num_seqs); also bounds captured CUDA graphs
+  std::int64_t max_context = 0;  ///< longest sequence (max_model_len), for CostBasis alone; 0: not known
 };
 
 /// Pricer of the level that the options ask for: `calibrated` where a profile of the library's kernels is

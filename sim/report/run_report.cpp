@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/config/values_json.hpp"
 #include "base/file_hash.hpp"
 #include "workloads/trace_reader.hpp"
@@ -55,6 +57,22 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
                   " broken lines of the trace were skipped, the first: " + first);
 }
 
+/// What may lie outside of the measured range is told of a run in which something did.
+void add_extrapolation_note(Report& report) {
+  if (report.summary.extrapolated_share == 0) {
+    report.cost_basis.extrapolations.clear();
+    return;
+  }
+  std::string note = fmt::format("{:.2g} % of the time in steps went to kernels outside of what was measured",
+                                 100 * report.summary.extrapolated_share);
+  const char* before = ": ";
+  for (const Extrapolation& beyond : report.cost_basis.extrapolations) {
+    note += before + to_text(beyond);
+    before = "; ";
+  }
+  report.notes.push_back(note);
+}
+
 }  // namespace
 
 Report make_report(const Scenario& scenario, const Deployment& deployment, const Simulation& simulation,
@@ -76,6 +94,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
   report.inputs = hashed_inputs(scenario);
   report.notes = scenario.notes;
   report.notes.insert(report.notes.end(), deployment.notes.begin(), deployment.notes.end());
+  add_extrapolation_note(report);
   if (report.summary.census.injected == 0) {
     report.notes.emplace_back("no request arrived: is the trace empty, or its window too narrow?");
   }

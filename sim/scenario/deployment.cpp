@@ -87,7 +87,7 @@ std::int64_t fitting_model_len(const Scenario& scenario, std::int64_t wanted, st
   return room;
 }
 
-/// What makes prices less sure: a level that is not there, kernels and sizes that were not measured.
+/// What makes prices less sure: a level that is not there, kernels that were not measured.
 void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis& basis,
                     std::vector<std::string>& notes) {
   if (cost.level == CostLevel::calibrated && basis.level != CostLevel::calibrated) {
@@ -95,9 +95,6 @@ void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis
                     ": steps are priced at level roofline");
   }
   notes.insert(notes.end(), basis.notes.begin(), basis.notes.end());
-  for (const Extrapolation& beyond : basis.extrapolations) {
-    notes.push_back("outside the measured range: " + to_text(beyond));
-  }
 }
 
 /// Intervals come from the errors of measured kernels alone.
@@ -148,7 +145,8 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.attention_window = scenario.model.sliding_window;
-  deployment.pricer_limits = {.max_tokens = step_tokens, .max_rows = settings.max_num_seqs};
+  deployment.pricer_limits = {
+      .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
   deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(), cost,
                                        deployment.pricer_limits);
   add_cost_notes(scenario.gpu, cost, deployment.pricer->basis(), deployment.notes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -249,11 +250,11 @@ TEST_CASE("calibrated: the basis says what prices stand on") {
   const CostBasis& basis = pricer->basis();
   CHECK(basis.level == CostLevel::calibrated);
   CHECK(basis.profile == "vllm kernels on round, fitted 2026-11-30");
-  REQUIRE(basis.notes.size() == 5);
-  CHECK(basis.notes[0] == "qkv projection in fp8 was not measured: scaled from bf16 by the roofline");
-  CHECK(basis.notes[1] == "o projection in fp8 was not measured: scaled from bf16 by the roofline");
-  CHECK(basis.notes[3] == "down projection in fp8 was not measured: scaled from bf16 by the roofline");
-  CHECK(basis.notes[4] ==
+  REQUIRE(basis.notes.size() == 2);
+  CHECK(basis.notes[0] ==
+        "not measured in fp8 but scaled from bf16 by the roofline: qkv projection, o projection, gate + up "
+        "projection and down projection");
+  CHECK(basis.notes[1] ==
         "not in the profile but priced by the roofline: embedding, rope + kv write, silu x up and prefill "
         "attention");
   // Products of 16,384 rows, of 8192 measured; lm_head's vocabulary; decodes of 128 sequences, of 64.
@@ -273,6 +274,23 @@ TEST_CASE("calibrated: the basis says what prices stand on") {
   const auto measured = pricer_of(samples::whole_profile(), model);
   CHECK(measured->basis().notes.empty());
   CHECK(measured->basis().extrapolations.empty());
+}
+
+TEST_CASE(
+    "calibrated: the longest sequences count among what may lie outside, in one word for chunks and their "
+    "past") {
+  const auto pricer = pricer_of(samples::whole_profile(), samples::llama_3_8b(), 1,
+                                {.max_tokens = 2048, .max_rows = 8, .max_context = 1 << 20});
+  std::vector<std::string> axes;
+  for (const Extrapolation& beyond : pricer->basis().extrapolations) {
+    axes.push_back(beyond.kernel + ": " + beyond.axis);
+  }
+  CHECK(std::find(axes.begin(), axes.end(), "decode attention: context") != axes.end());
+  const auto prompts = std::find(axes.begin(), axes.end(), "prefill attention: tokens + 2 past");
+  REQUIRE(prompts != axes.end());
+  const Extrapolation& longest =
+      pricer->basis().extrapolations[static_cast<std::size_t>(prompts - axes.begin())];
+  CHECK(longest.value == 2048 + 2 * ((1 << 20) - 2048));
 }
 
 TEST_CASE("calibrated: a resampled run is slower or faster by the drawn factor") {
