@@ -14,6 +14,12 @@ namespace inferometer {
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), beside_(target_) {
   // The process id keeps two runs that write to one place out of each other's way.
   beside_ += fmt::format(".{}.tmp", getpid());
+  // Renaming over a device or a pipe would put a file in its place, for all who use it.
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(target_, unknown);
+  if (std::filesystem::is_other(status)) {
+    throw ConfigError({target_.string(), 0, 0}, "is not a regular file (a pipe or a device)");
+  }
   errno = 0;
   stream_.open(beside_, std::ios::binary | std::ios::trunc);
   if (!stream_) {

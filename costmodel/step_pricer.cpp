@@ -22,9 +22,8 @@ std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSp
                                              const PricerLimits& limits) {
   const Profile profile = load_profile(gpu.name);
   if (options.level == CostLevel::calibrated) {
-    if (const auto file = kernel_profile_file(gpu.name, options.kernels)) {
-      return make_calibrated_pricer(model, gpu, read_kernel_profile(*file), profile, tensor_parallel, options,
-                                    limits);
+    if (const auto kernels = shipped_kernel_profile(gpu.name, options.kernels)) {
+      return make_calibrated_pricer(model, gpu, *kernels, profile, tensor_parallel, options, limits);
     }
   }
   return make_roofline_pricer(model, gpu, profile, tensor_parallel, options, limits);

@@ -44,7 +44,12 @@ std::vector<InputFile> files_of(const std::vector<std::string>& paths) {
     std::vector<std::string> found;
     for (auto entry = fs::recursive_directory_iterator(path, error);
          !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-      if (entry->is_regular_file()) {
+      std::error_code unreadable;
+      const fs::file_status status = entry->status(unreadable);
+      if (!fs::status_known(status)) {
+        throw ConfigError(Position{entry->path().string(), 0, 0}, "cannot be read: " + unreadable.message());
+      }
+      if (fs::is_regular_file(status)) {
         found.push_back(entry->path().string());
       }
     }

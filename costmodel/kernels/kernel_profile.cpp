@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/data_path.hpp"
+#include "base/error.hpp"
 
 namespace inferometer {
 namespace {
@@ -26,6 +27,20 @@ std::optional<std::string> kernel_profile_file(const std::string& gpu, const std
     return std::nullopt;
   }
   return (data_directory(kFolder) / gpu / (library + ".json")).string();
+}
+
+std::optional<KernelProfile> shipped_kernel_profile(const std::string& gpu, const std::string& library) {
+  const auto file = kernel_profile_file(gpu, library);
+  if (!file) {
+    return std::nullopt;
+  }
+  KernelProfile profile = read_kernel_profile(*file);
+  if (profile.gpu != gpu || profile.library != library) {
+    throw ConfigError(Position{*file, 0, 0}, "this profile is of " + profile.library + " kernels on " +
+                                                 profile.gpu + ", but lies where those of " + library +
+                                                 " on " + gpu + " are looked for");
+  }
+  return profile;
 }
 
 std::vector<std::string> kernel_profile_libraries(const std::string& gpu) {

@@ -47,6 +47,10 @@ std::string to_json(const KernelProfile& profile);
 /// Path of the shipped profile; nothing where none is shipped for that GPU and library.
 std::optional<std::string> kernel_profile_file(const std::string& gpu, const std::string& library);
 
+/// That profile; nothing where none is shipped. Throws ConfigError as read_kernel_profile() does, and for one
+/// that says it is of another GPU or library.
+std::optional<KernelProfile> shipped_kernel_profile(const std::string& gpu, const std::string& library);
+
 /// Libraries whose profile is shipped for a GPU, sorted.
 std::vector<std::string> kernel_profile_libraries(const std::string& gpu);
 

@@ -26,8 +26,9 @@ constexpr std::size_t kMostBytes = 64u << 20;
 
 // ---- writing ----
 
+/// Bytes that are no UTF-8 become U+FFFD: they come from the headers of tables and from the command line.
 std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump();
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string number(double value) {
@@ -121,6 +122,10 @@ std::string source_json(const ProfileSource& source) {
 using simdjson::dom::array;
 using simdjson::dom::element;
 
+bool is_measure(double log_ratio) {
+  return std::abs(log_ratio) <= RegressionTrees::kMostValue;
+}
+
 /// What a profile's reader needs to say where something is wrong: the file, and the path to the value.
 class ProfileReader {
  public:
@@ -209,8 +214,10 @@ class ProfileReader {
                        .mean = figure(object, "mean", 0, 1e6),
                        .p90 = figure(object, "p90", 0, 1e6)};
     const std::vector<double> ratios = figures(object, "log_ratio");
-    if (ratios.size() != result.log_ratio.size() || !std::is_sorted(ratios.begin(), ratios.end())) {
-      refuse(fmt::format("\"log_ratio\" takes {} numbers, ascending", result.log_ratio.size()));
+    if (ratios.size() != result.log_ratio.size() || !std::is_sorted(ratios.begin(), ratios.end()) ||
+        !std::all_of(ratios.begin(), ratios.end(), is_measure)) {
+      refuse(fmt::format("the \"log_ratio\" of an error takes {} numbers, ascending, none beyond {}",
+                         result.log_ratio.size(), RegressionTrees::kMostValue));
     }
     std::copy(ratios.begin(), ratios.end(), result.log_ratio.begin());
     return result;
@@ -225,7 +232,6 @@ class ProfileReader {
         result.bytes.size() != result.log_ratio.size()) {
       refuse("a curve takes as many \"log_ratio\" as \"bytes\", which ascend from above 0");
     }
-    const auto is_measure = [](double ratio) { return std::abs(ratio) <= RegressionTrees::kMostValue; };
     if (!std::all_of(result.log_ratio.begin(), result.log_ratio.end(), is_measure)) {
       refuse(fmt::format("a \"log_ratio\" of a curve is beyond {}", RegressionTrees::kMostValue));
     }
@@ -250,8 +256,8 @@ class ProfileReader {
     const element ranges = member(object, "range");
     for (const std::string_view axis : info(result.family).axes) {
       const std::vector<double> range = figures(ranges, std::string(axis).c_str());
-      if (range.size() != 2 || range[0] > range[1]) {
-        refuse(fmt::format("the range of \"{}\" is not two numbers, low and high", axis));
+      if (range.size() != 2 || range[0] < 0 || range[0] > range[1]) {
+        refuse(fmt::format("the range of \"{}\" is not two numbers from 0 on, low and high", axis));
       }
       result.range.push_back({range[0], range[1]});
     }

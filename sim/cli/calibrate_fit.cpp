@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +12,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
+#include "base/text.hpp"
 #include "calibration/fit/fit_profile.hpp"
 #include "calibration/record/read_measurements.hpp"
 #include "sim/cli/calibrate_command.hpp"
@@ -48,7 +51,20 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
+void require_date(const std::string& text) {
+  const std::string_view form = "0000-00-00";
+  const auto fits = [](char wanted, char given) {
+    return wanted == '0' ? given >= '0' && given <= '9' : given == wanted;
+  };
+  if (!std::equal(form.begin(), form.end(), text.begin(), text.end(), fits)) {
+    throw ConfigError(Position{}, "--date " + quoted_excerpt(text) + " is no date of the form YYYY-MM-DD");
+  }
+}
+
 void run_fit(const FitOptions& options) {
+  if (!options.date.empty()) {
+    require_date(options.date);
+  }
   ProfileRequest request{.gpu = options.gpu,
                          .library = options.library,
                          .borrowed = {},

@@ -86,9 +86,7 @@ void run_roofline(const RooflineOptions& options) {
   setting.gpu = load_gpu(options.gpu);
   setting.model = options.formats.apply(load_model(options.model), setting.gpu);
   setting.library = options.kernels;
-  if (const auto file = kernel_profile_file(setting.gpu.name, options.kernels)) {
-    setting.kernels = read_kernel_profile(*file);
-  }
+  setting.kernels = shipped_kernel_profile(setting.gpu.name, options.kernels);
   setting.level = level_from(options.level, setting.kernels.has_value());
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;

@@ -75,10 +75,10 @@ const MetricInterval* Uncertainty::find(std::string_view metric) const {
 
 ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment) {
   const CostOptions options = cost_options_from(scenario.values.section("cost_model"));
-  const auto file = kernel_profile_file(scenario.gpu.name, options.kernels);
-  INFEROMETER_CHECK(file && deployment.pricer->basis().level == CostLevel::calibrated,
+  const auto shipped = shipped_kernel_profile(scenario.gpu.name, options.kernels);
+  INFEROMETER_CHECK(shipped && deployment.pricer->basis().level == CostLevel::calibrated,
                     "only measured kernels have errors to draw from");
-  return [&scenario, &deployment, options, kernels = read_kernel_profile(*file),
+  return [&scenario, &deployment, options, kernels = *shipped,
           fallback = load_profile(scenario.gpu.name)](std::uint64_t run) {
     CostOptions resampled = options;
     resampled.resample = run;

@@ -5,6 +5,7 @@ usage: check_calibrate_fit.py PROGRAM
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -133,6 +134,8 @@ class Fit(CalibrateCase):
             ((self.data, *out, "--borrow", "nccl:colective"), 'did you mean "collective"'),
             ((self.data, *out, "--library", "vlm"), 'did you mean "vllm"'),
             ((self.data, *out, "--gpu", "h200-sxm"), "h200-sxm"),
+            ((self.data, *out, "--date", "yesterday"), "YYYY-MM-DD"),
+            ((self.data, *out, "--date", "2026-11-301"), "YYYY-MM-DD"),
             ((self.folder / "none", *out), "none"),
             ((self.folder / "empty", *out), "empty"),
             ((self.folder / "other.csv", *out), "other.csv"),
@@ -140,6 +143,23 @@ class Fit(CalibrateCase):
             with self.subTest(arguments):
                 self.assertIn(says, self.refused("fit", *arguments))
         self.assertFalse((self.folder / "new.json").exists())
+
+    def test_a_profile_in_the_place_of_another_is_refused(self):
+        self.fit()
+        place = self.folder / "hardware" / "profiles" / "a100-80gb-sxm" / "vllm.json"
+        place.parent.mkdir(parents=True)
+        self.profile.rename(place)
+        done = subprocess.run(
+            [PROGRAM, *"roofline --model llama-3-8b --gpu a100-80gb-sxm --decode 1@1".split()],
+            env={**os.environ, "INFEROMETER_DATA_DIR": str(self.folder)},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=LONGEST_WAIT_SECONDS,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn(f"{place}: this profile is of vllm kernels on h100-sxm", done.stderr)
 
     def test_two_libraries_are_to_be_chosen_from(self):
         (self.data / "more_perf.csv").write_text(gemm_table(framework="TRTLLM"), encoding="utf-8")

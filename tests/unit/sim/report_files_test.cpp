@@ -4,6 +4,8 @@
 #include <locale>
 #include <sstream>
 
+#include <sys/stat.h>
+
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "sim/report/progress_bar.hpp"
@@ -141,6 +143,15 @@ TEST_CASE("a place that cannot be written is the user's mistake") {
   fs::create_directories(folder / "taken/full");
   REQUIRE_THROWS_WITH(write_file(folder / "taken", "x"),
                       (folder / "taken").string() + ": cannot put it in its place: Is a directory");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("no file takes the place of a pipe") {
+  const TemporaryFolder folder("atomic_pipe");
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  REQUIRE_THROWS_WITH(write_file(pipe, "x"), pipe.string() + ": is not a regular file (a pipe or a device)");
+  CHECK(fs::is_fifo(pipe));
   CHECK(folder.files() == 1);
 }
 

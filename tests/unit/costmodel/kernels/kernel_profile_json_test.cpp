@@ -121,6 +121,12 @@ TEST_CASE("a profile is read back to the same bytes") {
   CHECK(to_json(sample_profile()) == text);
 }
 
+TEST_CASE("a text that is no UTF-8 is written so that it can be read") {
+  KernelProfile profile = sample_profile();
+  profile.sources[0].notice = "a\xFF z";
+  CHECK(read_text(to_json(profile)).sources[0].notice == "a\xEF\xBF\xBD z");  // U+FFFD
+}
+
 TEST_CASE("times that are no short decimals are written the same after they were read") {
   KernelProfile profile = sample_profile();
   for (int i = 1; i < 200; ++i) {
@@ -275,6 +281,7 @@ TEST_CASE("families, variants and ranges that are none are refused") {
   check_says(complaint_with("/fits/0/family", "gem"), {"\"gem\" is no family"});
   check_says(complaint_with("/fits/0/variant", "norm"), {"\"norm\" is no variant of gemm"});
   check_says(complaint_with("/fits/0/range/m", Json::array({1})), {"range of \"m\""});
+  check_says(complaint_with("/fits/0/range/m", Json::array({-5, 1})), {"range of \"m\""});
   check_says(complaint_with("/fits/0/range/m", Json::array({2, 1})), {"range of \"m\""});
   check_says(complaint_with("/fits/0/range/m", Json::array({1, 2, 3})), {"range of \"m\""});
 }
@@ -315,11 +322,13 @@ TEST_CASE("curves out of order, of unequal lists or of no knots are refused") {
 TEST_CASE("quantiles of an error ascend, and are 21") {
   const auto check_quantiles = [](const std::function<void(Json&)>& change) {
     check_says(complaint_after([&](Json& json) { change(json["fits"][0]["errors"][0]["log_ratio"]); }),
-               {"\"log_ratio\" takes 21 numbers, ascending"});
+               {"\"log_ratio\" of an error takes 21 numbers, ascending, none beyond 100"});
   };
   check_quantiles([](Json& list) { list.erase(0); });
   check_quantiles([](Json& list) { list.push_back(9); });
   check_quantiles([](Json& list) { list[0] = 0.5; });
+  check_quantiles([](Json& list) { list[0] = -101; });
+  check_quantiles([](Json& list) { list[20] = 1e308; });
 }
 
 TEST_CASE("corrections beyond all measure are refused") {
