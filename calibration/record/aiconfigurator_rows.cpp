@@ -208,7 +208,7 @@ void read_collective_axes(MeasurementCsv& csv, const Column& format, const Colum
     refuse_unknown(csv, format, csv.text(format), element_formats());
   }
   call.family = KernelFamily::collective;
-  call.axes = {csv.count(gpus), csv.count(size) * bytes.value_or(1)};
+  call.axes = {csv.count(gpus, 2), csv.count(size) * bytes.value_or(1)};
 }
 
 AiconfiguratorRowReader nccl_reader(std::string variant, MeasurementCsv& csv) {

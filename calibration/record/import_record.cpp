@@ -74,6 +74,22 @@ double read_axis(JsonMembers& members, std::string_view name) {
   return *value;
 }
 
+/// Axes that are each in their range, but not together.
+void refuse_impossible(JsonMembers& members, const KernelCall& call) {
+  const auto axis = [&call](std::string_view name) { return call.axes[axis_index(call.family, name)]; };
+  const bool is_attention =
+      call.family == KernelFamily::prefill_attention || call.family == KernelFamily::decode_attention;
+  if (call.family == KernelFamily::moe && axis("top_k") > axis("experts")) {
+    members.refuse("top_k", "expected \"top_k\" to be at most \"experts\"");
+  }
+  if (is_attention && axis("kv_heads") > axis("heads")) {
+    members.refuse("kv_heads", "expected \"kv_heads\" to be at most \"heads\"");
+  }
+  if (call.family == KernelFamily::collective && axis("gpus") < 2) {
+    members.refuse("gpus", "expected \"gpus\" to be 2 or more in a collective");
+  }
+}
+
 /// False when the family is unknown, so that nothing else can be said about the line.
 bool read_call(JsonMembers& members, KernelCall& call, std::vector<std::string>& known) {
   std::vector<std::string> families;
@@ -107,10 +123,7 @@ bool read_call(JsonMembers& members, KernelCall& call, std::vector<std::string>&
     call.axes[i] = read_axis(members, axes[i]);
     known.emplace_back(axes[i]);
   }
-  if (*family == KernelFamily::moe &&
-      call.axes[axis_index(*family, "top_k")] > call.axes[axis_index(*family, "experts")]) {
-    members.refuse("top_k", "expected \"top_k\" to be at most \"experts\"");
-  }
+  refuse_impossible(members, call);
   return true;
 }
 

@@ -29,7 +29,7 @@ void import_vidur_collectives(LineSource& lines, FileContents& contents, RowErro
       contents.leave_out("the collective " + std::string(csv.text(collective)));
       continue;
     }
-    const double gpus = csv.count(workers);
+    const double gpus = csv.count(workers, 2);
     if (csv.count(workers_of_node) < gpus) {
       contents.leave_out("between nodes");
       continue;

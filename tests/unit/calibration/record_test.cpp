@@ -8,6 +8,7 @@
 #include "calibration/record/header_fields.hpp"
 #include "calibration/record/nanoseconds.hpp"
 #include "calibration/record/write_measurements.hpp"
+#include "tests/support/check_says.hpp"
 #include "tests/unit/calibration/measurement_test_support.hpp"
 
 namespace inferometer {
@@ -258,6 +259,18 @@ TEST_CASE("mistakes in a header", "[record]") {
         "t.jsonl:1: expected one JSON object of numbers, texts and lists of texts on the line, found "
         "something else: "
         "cut off, misspelt, or more behind it");
+}
+
+TEST_CASE("axes that are each in their range, but not together", "[record]") {
+  const auto complaint_of_point = [](const std::string& call) {
+    return complaint_about(kHeader + "{" + call + ",\"time_ns_median\":20000}\n", "t.jsonl");
+  };
+  check_says(
+      complaint_of_point(R"("family":"decode_attention","variant":"bf16","batch":1,"context":16,"heads":4,)"
+                         R"("kv_heads":8,"head_dim":128,"window":0)"),
+      {"expected \"kv_heads\" to be at most \"heads\""});
+  check_says(complaint_of_point(R"("family":"collective","variant":"all_reduce","gpus":1,"bytes":1024)"),
+             {"expected \"gpus\" to be 2 or more"});
 }
 
 TEST_CASE("mistakes in points, all of them together", "[record]") {
