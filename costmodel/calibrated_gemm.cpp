@@ -1,67 +1,48 @@
 #include "costmodel/calibrated_gemm.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "base/portable_math.hpp"
 
 namespace inferometer {
-namespace {
 
-constexpr std::int64_t kEachRow = 128;
-constexpr std::int64_t kTile = 64;
-
-std::int64_t first_row_of_tile(std::int64_t rows) {
-  return (rows - 1) / kTile * kTile + 1;
-}
-
-/// Knots in order: 1, 2, ... 128, 129, 192, 193, 256, ...
-std::int64_t knot_index(std::int64_t knot) {
-  if (knot <= kEachRow) {
-    return knot - 1;
-  }
-  const std::int64_t tiles = (knot - 1) / kTile - kEachRow / kTile;
-  return kEachRow + 2 * tiles + (knot % kTile == 0 ? 1 : 0);
-}
-
-}  // namespace
-
-CalibratedGemm::CalibratedGemm(const CalibratedKernels& kernels, const Operator& product,
-                               std::int64_t max_rows)
+CalibratedGemm::CalibratedGemm(const CalibratedKernels& kernels, const Operator& product)
     : kernels_(kernels), name_(product.name), call_(*product.call), chosen_(kernels.choose(call_)) {
   INFEROMETER_CHECK(chosen_.fit != nullptr, "a product without a fit");
-  for (std::int64_t row = 1; row <= max_rows && row <= kEachRow; ++row) {
-    corrections_.push_back(kernels_.correction(name_, chosen_, call_at(row)));
-  }
-  for (std::int64_t first = kEachRow + 1; first <= max_rows; first += kTile) {
-    corrections_.push_back(kernels_.correction(name_, chosen_, call_at(first)));
-    corrections_.push_back(kernels_.correction(name_, chosen_, call_at(first + kTile - 1)));
+  for (const double rows : chosen_.fit->rows) {
+    corrections_.push_back(kernels_.correction(name_, chosen_, call_at(rows)));
   }
 }
 
-KernelCall CalibratedGemm::call_at(std::int64_t rows) const {
+KernelCall CalibratedGemm::call_at(double rows) const {
   KernelCall call = call_;
-  call.axes[0] = static_cast<double>(rows);
+  call.axes[0] = rows;
   return call;
 }
 
-double CalibratedGemm::correction_at(std::int64_t knot) const {
-  const auto index = static_cast<std::size_t>(knot_index(knot));
-  return index < corrections_.size() ? corrections_[index]
-                                     : kernels_.correction(name_, chosen_, call_at(knot));
-}
-
-double CalibratedGemm::correction(std::int64_t rows) const {
-  if (rows <= kEachRow) {
-    return correction_at(rows);
+double CalibratedGemm::correction(double rows) const {
+  const std::vector<double>& knots = chosen_.fit->rows;
+  if (knots.empty()) {
+    return kernels_.correction(name_, chosen_, call_at(rows));
   }
-  const std::int64_t first = first_row_of_tile(rows);
-  const double at_first = correction_at(first);
-  const double share = static_cast<double>(rows - first) / static_cast<double>(kTile - 1);
-  return at_first + share * (correction_at(first + kTile - 1) - at_first);
+  const auto above =
+      static_cast<std::size_t>(std::upper_bound(knots.begin(), knots.end(), rows) - knots.begin());
+  if (above == 0) {
+    return corrections_.front();
+  }
+  const double low = corrections_[above - 1];
+  if (above == knots.size()) {
+    return low;
+  }
+  const double share = (rows - knots[above - 1]) / (knots[above] - knots[above - 1]);
+  return low + share * (corrections_[above] - low);
 }
 
 RooflineParts CalibratedGemm::parts(std::int64_t rows) const {
-  const RooflineParts roofline = roofline_parts(call_at(rows), chosen_.fit->roofline, kernels_.gpu());
-  const double factor = portable_exp(correction(rows));
+  const auto m = static_cast<double>(rows);
+  const RooflineParts roofline = roofline_parts(call_at(m), chosen_.fit->roofline, kernels_.gpu());
+  const double factor = portable_exp(correction(m));
   return {roofline.start_up_s * factor, roofline.compute_s * factor, roofline.bandwidth_s * factor};
 }
 

@@ -11,26 +11,26 @@
 
 namespace inferometer {
 
-/// The measured correction is taken at each of the first 128 rows, then at both ends of every tile of 64
-/// rows, and runs straight between them: within a tile nothing changes but the work.
+/// The correction is taken at the numbers of rows that were measured, both sides of the edges of tiles among
+/// them, and its logarithm runs straight between them; beyond the largest it stays. Where the profile does
+/// not say what was measured, it is taken at each number of rows.
 class CalibratedGemm {
  public:
-  /// `product`: the operator at any number of rows; its fit must be known. Corrections up to `max_rows` are
-  /// looked up once; beyond, at each call. `kernels` outlives this object.
-  CalibratedGemm(const CalibratedKernels& kernels, const Operator& product, std::int64_t max_rows);
+  /// `product`: the operator at any number of rows; its fit must be known. `kernels` outlives this object.
+  CalibratedGemm(const CalibratedKernels& kernels, const Operator& product);
 
+  /// O(log of the numbers of rows that were measured).
   [[nodiscard]] RooflineParts parts(std::int64_t rows) const;
 
  private:
-  [[nodiscard]] KernelCall call_at(std::int64_t rows) const;
-  [[nodiscard]] double correction_at(std::int64_t knot) const;
-  [[nodiscard]] double correction(std::int64_t rows) const;
+  [[nodiscard]] KernelCall call_at(double rows) const;
+  [[nodiscard]] double correction(double rows) const;
 
   const CalibratedKernels& kernels_;
   std::string_view name_;
   KernelCall call_;
   ChosenFit chosen_;
-  std::vector<double> corrections_;  // by index of the knot
+  std::vector<double> corrections_;  // at the measured numbers of rows
 };
 
 }  // namespace inferometer

@@ -5,6 +5,7 @@
 
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
+#include "costmodel/calibrated_gemm.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
@@ -120,6 +121,9 @@ RoofTimes CalibratedKernels::time(const Operator& work) const {
     const double bytes = static_cast<double>(work.hbm_bytes.count());
     return rounded(
         {constants.start_up_s, 0, bytes / (gpu_.hbm_bandwidth.count() * constants.bandwidth_efficiency)});
+  }
+  if (work.family == OperatorFamily::gemm) {
+    return rounded(CalibratedGemm(*this, work).parts(static_cast<std::int64_t>(work.call->axes[0])));
   }
   const RooflineParts found = work.family == OperatorFamily::prefill_attention
                                   ? prefill_parts(work, chosen)

@@ -34,9 +34,8 @@ class CalibratedKernels {
   CalibratedKernels(const KernelProfile& kernels, const GpuSpec& gpu, const Roofline& fallback,
                     std::optional<std::uint64_t> resample);
 
-  /// One run of the operator, by its own shape. The pricer takes the correction at knots and runs straight
-  /// between them (calibrated_gemm.hpp, calibrated_decode.hpp, calibrated_prefill.hpp): at knots both are
-  /// equal.
+  /// One run of the operator. Attention by its own shape: the pricer takes its correction at knots and runs
+  /// straight between them (calibrated_decode.hpp, calibrated_prefill.hpp); at knots both are equal.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
   /// Whether the operator lies outside of what was measured, or in a format that was not.

@@ -58,8 +58,8 @@ class CalibratedPrices {
       : calibrated_(std::move(calibrated)) {
     const ModelSpec& model = calibrated_->model;
     const std::int64_t degree = calibrated_->tensor_parallel;
-    add_gemms(token_operators(model, degree, 1), limits.max_tokens);
-    add_gemms(row_operators(model, degree, 1), limits.max_rows);
+    add_gemms(token_operators(model, degree, 1));
+    add_gemms(row_operators(model, degree, 1));
     const Operator decode = decode_attention(model, degree, 1, 1, false);
     if (kernels().choose(*decode.call).fit != nullptr) {
       decode_.emplace(kernels(), decode, limits.max_rows);
@@ -102,10 +102,10 @@ class CalibratedPrices {
  private:
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
 
-  void add_gemms(const std::vector<Operator>& operators, std::int64_t max_rows) {
+  void add_gemms(const std::vector<Operator>& operators) {
     for (const Operator& part : operators) {
       if (part.family == OperatorFamily::gemm && kernels().choose(*part.call).fit != nullptr) {
-        gemms_.emplace_back(part.name, CalibratedGemm(kernels(), part, max_rows));
+        gemms_.emplace_back(part.name, CalibratedGemm(kernels(), part));
       }
     }
   }
@@ -163,7 +163,9 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
     }
     const ChosenFit chosen = calibrated.kernels.choose(*part.call);
     if (chosen.fit == nullptr) {
-      by_roofline.emplace_back(part.name);
+      if (part.family != OperatorFamily::elementwise) {  // of which nobody publishes tables
+        by_roofline.emplace_back(part.name);
+      }
       continue;
     }
     if (chosen.is_scaled) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.hpp"
@@ -93,6 +94,14 @@ std::vector<AxisRange> ranges_of(std::span<const MeasuredKernel> points) {
     ranges[axis] = {low->call.axes[axis], high->call.axes[axis]};
   }
   return ranges;
+}
+
+std::vector<double> distinct_rows(std::span<const MeasuredKernel> points) {
+  std::set<double> rows;
+  for (const MeasuredKernel& point : points) {
+    rows.insert(point.call.axes[0]);
+  }
+  return {rows.begin(), rows.end()};
 }
 
 double log_ratio(const MeasuredKernel& point, const KernelFit& fit, const GpuSpec& gpu) {
@@ -280,6 +289,9 @@ KernelFit fit_kernel(std::span<const MeasuredKernel> points, const GpuSpec& gpu)
   fit.points = static_cast<std::int64_t>(points.size());
   fit.range = ranges_of(points);
   fit.roofline = fit_roofline(measured_as_they_happen(points, gpu), gpu);
+  if (fit.family == KernelFamily::gemm) {
+    fit.rows = distinct_rows(points);
+  }
   if (fit.family == KernelFamily::collective) {
     fit.curves = curves_through(points, fit, gpu);
   } else {

@@ -100,6 +100,9 @@ std::string fit_json(const KernelFit& fit) {
       "     \"errors\": {}",
       to_string(fit.family), fit.variant, fit.points, range_json(fit), roofline_json(fit.roofline),
       list(fit.regions, error_json));
+  if (!fit.rows.empty()) {
+    text += ",\n     \"rows\": " + list(fit.rows, number);
+  }
   if (!fit.curves.empty()) {
     text += ",\n     \"curves\": " + list(fit.curves, curve_json);
   }
@@ -170,7 +173,7 @@ class ProfileReader {
     }
     return value;
   }
-  std::vector<double> figures(const array& values, std::string_view name) const {
+  std::vector<double> listed(const array& values, std::string_view name) const {
     std::vector<double> result;
     for (const element& value : values) {
       result.push_back(number_from(value, name));
@@ -178,7 +181,7 @@ class ProfileReader {
     return result;
   }
   std::vector<double> figures(const element& object, const char* name) const {
-    return figures(items(object, name), name);
+    return listed(items(object, name), name);
   }
 
   RegressionTrees trees(const element& object) const {
@@ -188,7 +191,7 @@ class ProfileReader {
       if (cuts.get(values) != simdjson::SUCCESS) {
         refuse("\"edges\" are no lists");
       }
-      edges.push_back(figures(values, "edges"));
+      edges.push_back(listed(values, "edges"));
     }
     try {
       return {std::move(edges), codes_from_text(text(object, "codes"))};
@@ -281,6 +284,14 @@ class ProfileReader {
       if (grown->tree_count() > 0 && grown->edges().size() != features) {
         refuse(fmt::format("the trees of {} cut {} features; it has {}", to_string(fit.family),
                            grown->edges().size(), features));
+      }
+    }
+    if (object["rows"].get(part) == simdjson::SUCCESS) {
+      fit.rows = figures(object, "rows");
+      const bool ascends =
+          std::adjacent_find(fit.rows.begin(), fit.rows.end(), std::greater_equal<>()) == fit.rows.end();
+      if (fit.rows.empty() || !ascends || fit.rows.front() < 1) {
+        refuse("\"rows\" of a GEMM are whole numbers from 1 on, ascending, at least one");
       }
     }
     if (fit.family == KernelFamily::collective) {

@@ -254,9 +254,7 @@ TEST_CASE("calibrated: the basis says what prices stand on") {
   CHECK(basis.notes[0] ==
         "not measured in fp8 but scaled from bf16 by the roofline: qkv projection, o projection, gate + up "
         "projection and down projection");
-  CHECK(basis.notes[1] ==
-        "not in the profile but priced by the roofline: embedding, rope + kv write, silu x up and prefill "
-        "attention");
+  CHECK(basis.notes[1] == "not in the profile but priced by the roofline: prefill attention");
   // Products of 16,384 rows, of 8192 measured; lm_head's vocabulary; decodes of 128 sequences, of 64.
   REQUIRE(basis.extrapolations.size() == 6);
   for (std::size_t i = 0; i < 4; ++i) {
