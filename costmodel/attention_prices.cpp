@@ -19,11 +19,6 @@ double seconds(Bytes work, BytesPerSecond rate) {
   return static_cast<double>(work.count()) / rate.count();
 }
 
-std::int64_t whole_picoseconds(double duration_s) {
-  require_simulable(duration_s);
-  return duration_from_seconds(duration_s).count();
-}
-
 /// Adds the growth of the higher of two roofs, of which compute is ahead by `lead` now and counts at a tie.
 void add_higher(std::int64_t lead, std::int64_t compute_growth, std::int64_t bandwidth_growth,
                 StepLine& line) {

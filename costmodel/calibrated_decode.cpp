@@ -10,11 +10,6 @@
 namespace inferometer {
 namespace {
 
-std::int64_t whole_picoseconds(double seconds) {
-  require_simulable(seconds);
-  return duration_from_seconds(seconds).count();
-}
-
 int exponent_below(std::int64_t number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))) - 1;
 }

@@ -17,13 +17,6 @@ constexpr std::string_view kCommonFormat = "bf16";
 // ten times as slow at every size.
 constexpr double kLeastDrawn = 0.05;
 
-RoofTimes rounded(const RooflineParts& parts) {
-  require_simulable(parts.total_s());
-  return {.start_up = duration_from_seconds(parts.start_up_s),
-          .compute = duration_from_seconds(parts.compute_s),
-          .bandwidth = duration_from_seconds(parts.bandwidth_s)};
-}
-
 RooflineParts times(const RooflineParts& parts, double factor) {
   return {parts.start_up_s * factor, parts.compute_s * factor, parts.bandwidth_s * factor};
 }
@@ -55,17 +48,14 @@ std::optional<double> nearest_measured(const KernelFit& fit, const KernelCall& c
   return value < range.low && !is_short ? std::optional<double>(range.low) : std::nullopt;
 }
 
-/// The error of a region; where none was measured, of the first.
-const RegionError* error_of(const KernelFit& fit, std::string_view region) {
-  const auto found = std::find_if(fit.regions.begin(), fit.regions.end(),
-                                  [region](const RegionError& error) { return error.region == region; });
-  if (found != fit.regions.end()) {
-    return &*found;
-  }
-  return fit.regions.empty() ? nullptr : &fit.regions.front();
-}
-
 }  // namespace
+
+RoofTimes rounded(const RooflineParts& parts) {
+  require_simulable(parts.total_s());
+  return {.start_up = duration_from_seconds(parts.start_up_s),
+          .compute = duration_from_seconds(parts.compute_s),
+          .bandwidth = duration_from_seconds(parts.bandwidth_s)};
+}
 
 CalibratedKernels::CalibratedKernels(const KernelProfile& kernels, const GpuSpec& gpu,
                                      const Roofline& fallback, std::optional<std::uint64_t> resample)

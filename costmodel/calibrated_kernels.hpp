@@ -27,6 +27,9 @@ struct ChosenFit {
   bool is_scaled = false;
 };
 
+/// Each part rounded up to a picosecond. Throws ConfigError for more than a step may take.
+RoofTimes rounded(const RooflineParts& parts);
+
 class CalibratedKernels {
  public:
   /// `kernels`, `gpu` and `fallback` outlive this object. `resample`: draws the factors of one of the runs

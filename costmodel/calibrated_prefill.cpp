@@ -38,11 +38,6 @@ double share_beyond(std::int64_t number, std::size_t knot) {
 // Lengths beyond this are looked up when they are met.
 constexpr std::int64_t kLongestTabled = 1 << 20;
 
-std::int64_t whole_picoseconds(double seconds) {
-  require_simulable(seconds);
-  return duration_from_seconds(seconds).count();
-}
-
 }  // namespace
 
 CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Operator& one_layer,

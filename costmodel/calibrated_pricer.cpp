@@ -26,13 +26,6 @@ namespace {
 
 constexpr ChunkShape kAnyChunk{1, 0};
 
-RoofTimes rounded(const RooflineParts& parts) {
-  require_simulable(parts.total_s());
-  return {.start_up = duration_from_seconds(parts.start_up_s),
-          .compute = duration_from_seconds(parts.compute_s),
-          .bandwidth = duration_from_seconds(parts.bandwidth_s)};
-}
-
 /// A model and the profiles it is priced by: kept together, at one place, because prices point into it.
 struct CalibratedModel {
   CalibratedModel(const ModelSpec& priced, const GpuSpec& on, const KernelProfile& profile,

@@ -59,6 +59,11 @@ void require_simulable(double seconds) {
   }
 }
 
+std::int64_t whole_picoseconds(double seconds) {
+  require_simulable(seconds);
+  return duration_from_seconds(seconds).count();
+}
+
 Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
                    std::int64_t tensor_parallel) {
   const bool fitted = level == CostLevel::roofline;

@@ -42,6 +42,9 @@ double arithmetic_intensity(Flops flops, Bytes bytes);
 /// might not fit into a Duration. An estimate in double, to be made before the integers are.
 void require_simulable(double seconds);
 
+/// Rounded up. Throws ConfigError for more than a step may take.
+std::int64_t whole_picoseconds(double seconds);
+
 /// Roofs of one operator family on one GPU.
 struct Roofs {
   Duration start_up;

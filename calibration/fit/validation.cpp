@@ -90,16 +90,6 @@ std::int64_t& chart_column(std::vector<std::int64_t>& chart, double error) {
   return chart[static_cast<std::size_t>(column - std::begin(kChartEdges))];
 }
 
-/// The interval that the fit gives for a region; for one that it has no errors of, the first.
-const RegionError* interval_of(const KernelFit& fit, std::string_view region) {
-  for (const RegionError& error : fit.regions) {
-    if (error.region == region) {
-      return &error;
-    }
-  }
-  return fit.regions.empty() ? nullptr : &fit.regions.front();
-}
-
 ValidationRow row_of(const KernelFit& fit, std::string_view region, const std::vector<Compared>& compared,
                      const GpuSpec& gpu) {
   ValidationRow row;
@@ -115,7 +105,7 @@ ValidationRow row_of(const KernelFit& fit, std::string_view region, const std::v
     const double error = pair.predicted_s / pair.measured_s - 1;
     ++chart_column(row.chart, error);
     row.extrapolated += extrapolation(fit, one.point->call) > 1 ? 1 : 0;
-    const RegionError* interval = interval_of(fit, region_of(one.point->call, gpu));
+    const RegionError* interval = error_of(fit, region_of(one.point->call, gpu));
     covered += interval != nullptr ? covered_90(*interval, {pair}) : 0;
     const double distance = std::abs(std::log(pair.predicted_s / pair.measured_s));
     if (distance > farthest) {

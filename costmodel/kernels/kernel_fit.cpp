@@ -69,6 +69,15 @@ double extrapolation(const KernelFit& fit, const KernelCall& call) {
   return farthest;
 }
 
+const RegionError* error_of(const KernelFit& fit, std::string_view region) {
+  const auto found = std::find_if(fit.regions.begin(), fit.regions.end(),
+                                  [region](const RegionError& error) { return error.region == region; });
+  if (found != fit.regions.end()) {
+    return &*found;
+  }
+  return fit.regions.empty() ? nullptr : &fit.regions.front();
+}
+
 bool fits_in_l2(const KernelCall& call, const GpuSpec& gpu) {
   return call.family == KernelFamily::decode_attention &&
          kv_bytes(call) <= static_cast<double>(gpu.l2_cache.count());

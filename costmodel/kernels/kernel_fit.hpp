@@ -51,6 +51,10 @@ double log_correction(const KernelFit& fit, const KernelCall& call, const GpuSpe
 /// By what factor the axis that lies farthest outside the measured range lies outside; 1 within.
 double extrapolation(const KernelFit& fit, const KernelCall& call);
 
+/// The fit's error in a region; where none was measured there, in its first; nullptr for a fit without
+/// errors.
+const RegionError* error_of(const KernelFit& fit, std::string_view region);
+
 /// Name of the part of the range that a call lies in; the error of each is reported by itself.
 std::string_view region_of(const KernelCall& call, const GpuSpec& gpu);
 

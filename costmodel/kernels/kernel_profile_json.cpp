@@ -230,7 +230,8 @@ class ProfileReader {
     SizeCurve result{.gpus = figure(object, "gpus", 2, 1e6),
                      .bytes = figures(object, "bytes"),
                      .log_ratio = figures(object, "log_ratio")};
-    const bool ascends = std::is_sorted(result.bytes.begin(), result.bytes.end(), std::less_equal<>());
+    const bool ascends = std::adjacent_find(result.bytes.begin(), result.bytes.end(),
+                                            std::greater_equal<>()) == result.bytes.end();
     if (result.bytes.empty() || !ascends || result.bytes.front() <= 0 ||
         result.bytes.size() != result.log_ratio.size()) {
       refuse("a curve takes as many \"log_ratio\" as \"bytes\", which ascend from above 0");

@@ -15,7 +15,11 @@ double log_of(double size) {
 
 /// Smallest power of two that holds a number, as its exponent: libraries choose kernels by it.
 double power_of_two_above(double size) {
-  return std::ceil(std::log2(size) - 1e-9);
+  int exponent = 0;
+  for (double power = 1; power < size; power *= 2) {
+    ++exponent;
+  }
+  return exponent;
 }
 
 /// How many rounds of the whole GPU so many tiles take, and how much of them is idle: both as logarithms.
