@@ -88,6 +88,11 @@ struct HeadShape {
         head_dim(csv.count(columns.head_dim)),
         window(columns.window ? csv.count(*columns.window, 0) : 0) {
     kv_heads = kv_heads == 0 ? heads : kv_heads;
+    if (kv_heads > heads) {
+      csv.refuse(
+          columns.kv_heads,
+          fmt::format("expected num_key_value_heads to be at most num_heads {}, found {}", heads, kv_heads));
+    }
   }
   double heads, kv_heads, head_dim, window;
 };

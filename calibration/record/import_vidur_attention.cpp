@@ -33,6 +33,10 @@ void import_vidur_attention(LineSource& lines, FileContents& contents, RowErrors
     const double head_dim = share(csv, hidden, csv.count(heads));
     const double own_heads = share(csv, heads, worker_count);
     const double own_kv_heads = share(csv, kv_heads, worker_count);
+    if (own_kv_heads > own_heads) {
+      csv.refuse(kv_heads, "expected n_kv_head to be at most n_q_head");
+      continue;
+    }
     const bool prefills = phase == "True";
     KernelCall call;
     call.variant = "bf16";

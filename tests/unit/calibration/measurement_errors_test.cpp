@@ -89,6 +89,11 @@ TEST_CASE("unknown words are refused with those that are known", "[measurement_e
           "1,64,64,9,8,1,1,zipf,0.01\n") ==
       "t.csv:3:9: expected topk to be at most num_experts 8, found 9\n"
       "t.csv:3:17: expected distribution to be balanced or power_law_EXPONENT, found \"zipf\"");
+  CHECK(complaint_about(
+            "# framework=VLLM;version=1;device=NVIDIA L4;op_name=context_attention;step=0;head_dim=64\n"
+            "batch_size,isl,num_heads,num_key_value_heads,attn_dtype,kv_cache_dtype,latency\n"
+            "1,1,2,10,bfloat16,bfloat16,1\n") ==
+        "t.csv:3:7: expected num_key_value_heads to be at most num_heads 2, found 10");
 }
 
 TEST_CASE("of many mistakes twenty are shown and the rest is counted", "[measurement_errors]") {
