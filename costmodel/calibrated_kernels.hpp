@@ -63,7 +63,6 @@ class CalibratedKernels {
                                   const KernelCall& call) const;
 
   [[nodiscard]] const GpuSpec& gpu() const { return gpu_; }
-  [[nodiscard]] const Roofline& fallback() const { return fallback_; }
 
  private:
   [[nodiscard]] RooflineParts prefill_parts(const Operator& work, const ChosenFit& chosen) const;

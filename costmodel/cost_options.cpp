@@ -26,6 +26,10 @@ void replace(double& figure, const std::optional<double>& by) {
 
 }  // namespace
 
+std::vector<std::string> kernel_libraries() {
+  return {"vllm", "tensorrt-llm"};
+}
+
 std::string_view to_string(CostLevel level) {
   switch (level) {
     case CostLevel::datasheet:
@@ -51,9 +55,7 @@ Table cost_model_table() {
           "library "
           "(else roofline)")
       .by_default("calibrated");
-  table
-      .add_choice("kernels", {"vllm", "tensorrt-llm"},
-                  "Library whose measured kernels the level calibrated takes")
+  table.add_choice("kernels", kernel_libraries(), "Library whose measured kernels the level calibrated takes")
       .by_default("vllm");
   table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step")
       .by_default("500 us")

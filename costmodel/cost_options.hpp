@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/config/table.hpp"
 #include "base/config/values.hpp"
@@ -38,6 +39,9 @@ struct CostOptions {
   std::optional<double> attention_compute_efficiency, attention_bandwidth_efficiency;
   std::optional<double> link_efficiency;
 };
+
+/// Libraries whose measured kernels can be asked for. Not every GPU has a profile of each.
+std::vector<std::string> kernel_libraries();
 
 /// Keys of the section.
 Table cost_model_table();

@@ -82,7 +82,7 @@ std::string swept_steps(const RooflineSetting& setting, const StepArgument& step
 void run_roofline(const RooflineOptions& options) {
   const StepArgument step = step_from(options);
   RooflineSetting setting;
-  require_known("--kernels", options.kernels, {"vllm", "tensorrt-llm"});
+  require_known("--kernels", options.kernels, kernel_libraries());
   setting.gpu = load_gpu(options.gpu);
   setting.model = options.formats.apply(load_model(options.model), setting.gpu);
   setting.library = options.kernels;

@@ -1,3 +1,4 @@
+#include "costmodel/model_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
 
 namespace inferometer {
@@ -21,12 +22,14 @@ Table engine_table(const PolicyRegistry& registry) {
       .range("1", "1000000000");
   table
       .add_choice(
-          "quantization", {"none", "fp8", "fp8_block", "int4"},
+          "quantization", {weight_quantizations().begin(), weight_quantizations().end()},
           "Number format of the layers' weights: none as in the checkpoint; fp8 with a scale a channel and "
           "fp8_block with a scale for each 128 x 128 weights, both computed in fp8 where the GPU can; int4 "
           "weights only, computed in bf16. Embeddings and lm_head stay as they are")
       .by_default("none");
-  table.add_choice("kv_cache_dtype", {"auto", "fp8"}, "Number format of the KV cache: auto as the checkpoint")
+  table
+      .add_choice("kv_cache_dtype", {kv_cache_dtypes().begin(), kv_cache_dtypes().end()},
+                  "Number format of the KV cache: auto as the checkpoint")
       .by_default("auto");
   for (const PolicyEntry& policy : registry.entries()) {
     table.add_variant("policy", policy.name, policy.keys);
