@@ -19,7 +19,7 @@ if [[ -z $clang_format ]]; then
 fi
 
 mapfile -t files < <(find base calibration costmodel hardware kernels sim tests workloads \
-  '(' -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' ')' 2> /dev/null | sort)
+  '(' -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' ')' 2> /dev/null | sort)
 if [[ ${1-} == --fix ]]; then
   "$clang_format" -i "${files[@]}"
 else
