@@ -123,7 +123,8 @@ struct Yardstick {
 Yardstick yardstick(const KernelCall& call, std::string_view gpu, std::optional<double> copy) {
   if (call.family == KernelFamily::gemm) {
     const PublishedGemm* const row = call.variant == kBf16 ? row_of(kPublishedGemms, gpu) : nullptr;
-    return row == nullptr ? Yardstick{} : Yardstick{kTera * row->tflops, "published median", std::nullopt};
+    return row == nullptr ? Yardstick{}
+                          : Yardstick{kTera * row->tflops, "the published median", std::nullopt};
   }
   if (call.family == KernelFamily::prefill_attention) {
     const FlashTable* const row = call.variant == kBf16 ? row_of(kFlashTables, gpu) : nullptr;
@@ -136,7 +137,7 @@ Yardstick yardstick(const KernelCall& call, std::string_view gpu, std::optional<
     return {};
   }
   const bool is_decode = call.family == KernelFamily::decode_attention;
-  return {copy, "device copy", is_decode ? kDecodeGoal : kElementwiseGoal};
+  return {copy, "the device's copy", is_decode ? kDecodeGoal : kElementwiseGoal};
 }
 
 struct Compared {

@@ -27,7 +27,7 @@ struct KernelGoal {
   double achieved = 0;     ///< of `call`, FLOP/s or bytes/s by `is_bytes`
   bool is_bytes = false;
   std::optional<double> yardstick;     ///< of as many; nothing where none is known
-  std::string yardstick_name;          ///< "FlashAttention 3"; "" without one
+  std::string yardstick_name;          ///< "the device's copy"; "" without one
   std::optional<double> lowest_share;  ///< of all calls compared
   std::optional<double> goal_share;    ///< of the yardstick; nothing where there is no goal
 

@@ -125,8 +125,8 @@ TEST_CASE("two modes as likely as each other are given up early") {
     });
     settled_at_once += stop.reason == StopReason::noise_settled && stop.samples == 64 ? 1 : 0;
   }
-  // The interval of ten samples, ranks 2 to 9, lies within one mode in 2 % of all cases, and every further look
-  // is another chance; that of 64 samples, ranks 25 to 40, in 6 %. All of them: at most one in four.
+  // The interval of ten samples, ranks 2 to 9, lies within one mode in 2 % of all cases, and every further
+  // look is another chance; that of 64 samples, ranks 25 to 40, in 6 %. All of them: at most one in four.
   CHECK(settled_at_once >= 150);
 }
 
