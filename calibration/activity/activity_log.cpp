@@ -96,18 +96,29 @@ class Reader {
     const auto found = std::find(columns_.begin(), columns_.end(), name);
     if (found == columns_.end()) {
       errors_.add(lines_.place(),
-                  fmt::format("no column {} (DCGM field {}); there are {}", name, field,
-                              columns_.empty() ? "none" : join_alternatives(columns_, "and")));
+                  fmt::format("no column {} (DCGM field {}); there are {}", name, field, column_names()));
     } else if (std::find(found + 1, columns_.end(), name) != columns_.end()) {
       errors_.add(lines_.place(), fmt::format("two columns {}", name));
     }
     return static_cast<std::size_t>(found - columns_.begin());
   }
 
+  /// As they may be printed, whatever bytes they hold.
+  [[nodiscard]] std::string column_names() const {
+    std::vector<std::string> names;
+    for (const std::string& column : columns_) {
+      names.push_back(quoted_excerpt(column));
+    }
+    return names.empty() ? "none" : join_alternatives(names, "and");
+  }
+
   void note_others() {
     std::vector<std::string> others;
-    std::copy_if(columns_.begin(), columns_.end(), std::back_inserter(others),
-                 [](const std::string& name) { return name != kSmColumn && name != kDramColumn; });
+    for (const std::string& column : columns_) {
+      if (column != kSmColumn && column != kDramColumn) {
+        others.push_back(quoted_excerpt(column));
+      }
+    }
     if (!others.empty()) {
       log_.notes.push_back(fmt::format("{}: column{} {} passed over", lines_.name(),
                                        others.size() > 1 ? "s" : "", join_alternatives(others, "and")));
@@ -123,7 +134,7 @@ class Reader {
       errors_.add(lines_.place(),
                   fmt::format("expected a GPU and {} values ({}), found {} words; columns whose values hold "
                               "blanks cannot be told apart",
-                              columns_.size(), join_alternatives(columns_, "and"), words.size()));
+                              columns_.size(), column_names(), words.size()));
       return;
     }
     const std::string_view id = words[1].text;

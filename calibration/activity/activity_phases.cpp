@@ -79,10 +79,13 @@ class WindowReader {
     }
     const auto from = seconds(start), to = seconds(end);
     const std::string_view called = trimmed(fields_[places_[name]]);
+    const bool is_taken = called == kAllPhases || called == kOutsidePhase;
     if (called.empty()) {
       errors_.add(place(name), "a phase without a name");
+    } else if (is_taken) {
+      errors_.add(place(name), fmt::format("a row of its own is called \"{}\"; choose another name", called));
     }
-    if (!from || !to || called.empty()) {
+    if (!from || !to || called.empty() || is_taken) {
       return;
     }
     if (*to <= *from) {

@@ -20,7 +20,7 @@ struct PhaseWindow {
 
 /// A CSV file of columns start_s, end_s and name. Throws ConfigError, naming file, line and column: a column
 /// missing, unknown or there twice, no number or one below 0, an end that is not after its start, windows
-/// that overlap or are not in order, no name, no window at all.
+/// that overlap or are not in order, no name or a reserved one ("all", "outside"), no window at all.
 std::vector<PhaseWindow> read_phase_windows(LineSource& lines);
 
 /// SM activity below this: nothing runs but now and then a kernel.
@@ -33,6 +33,8 @@ inline constexpr double kBandwidthBoundFrom = 0.5;
 inline constexpr std::string_view kIdlePhase = "idle";
 inline constexpr std::string_view kPrefillPhase = "prefill-like";
 inline constexpr std::string_view kDecodePhase = "decode-like";
+/// Of all samples, whatever their phase.
+inline constexpr std::string_view kAllPhases = "all";
 /// Of samples that no window holds.
 inline constexpr std::string_view kOutsidePhase = "outside";
 

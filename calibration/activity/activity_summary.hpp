@@ -35,8 +35,6 @@ struct ActivitySettings {
   std::vector<PhaseWindow> windows;  ///< empty: samples tell their phase themselves
 };
 
-inline constexpr std::string_view kAllPhases = "all";
-
 /// Windows of one name are one phase. O(samples log samples).
 std::vector<GpuActivity> summarize_activity(const std::vector<GpuLog>& gpus,
                                             const ActivitySettings& settings);

@@ -118,10 +118,17 @@ void add_rows(const KernelKind& kind, const std::vector<Both>& calls, const GpuS
   }
 }
 
-/// What a side lacks: "were not measured by A"
+/// "gemm bf16: 2 of 14 calls not measured by A"
+void note_lacking(const KernelKind& kind, std::size_t count, std::size_t of, const std::string& why,
+                  std::vector<std::string>& notes) {
+  if (count > 0) {
+    notes.push_back(fmt::format("{}: {} of {} calls {}", kind_text(kind), count, of, why));
+  }
+}
+
 std::string lacking(const KernelTimes& side, std::string_view letter) {
-  return side.is_profile() ? fmt::format("lie beyond what {}'s profile was fitted to", letter)
-                           : fmt::format("were not measured by {}", letter);
+  return side.is_profile() ? fmt::format("beyond the range of {}'s profile", letter)
+                           : fmt::format("not measured by {}", letter);
 }
 
 /// Calls to ask both sides for.
@@ -141,7 +148,8 @@ std::vector<Both> common_calls(const KernelKind& kind, const KernelTimes& a, con
                                std::vector<std::string>& notes) {
   std::vector<Both> calls;
   std::size_t not_a = 0, not_b = 0, neither = 0;
-  for (const KernelCall& call : asked_calls(kind, a, b)) {
+  const std::vector<KernelCall> asked = asked_calls(kind, a, b);
+  for (const KernelCall& call : asked) {
     const std::optional<double> a_s = a.seconds(call);
     const std::optional<double> b_s = b.seconds(call);
     not_a += !a_s && b_s ? 1 : 0;
@@ -151,16 +159,9 @@ std::vector<Both> common_calls(const KernelKind& kind, const KernelTimes& a, con
       calls.push_back({call, *a_s, *b_s});
     }
   }
-  if (not_a > 0) {
-    notes.push_back(fmt::format("{}: {} calls {}", kind_text(kind), not_a, lacking(a, "A")));
-  }
-  if (not_b > 0) {
-    notes.push_back(fmt::format("{}: {} calls {}", kind_text(kind), not_b, lacking(b, "B")));
-  }
-  if (neither > 0) {
-    notes.push_back(
-        fmt::format("{}: {} calls lie beyond what both profiles were fitted to", kind_text(kind), neither));
-  }
+  note_lacking(kind, not_a, asked.size(), lacking(a, "A"), notes);
+  note_lacking(kind, not_b, asked.size(), lacking(b, "B"), notes);
+  note_lacking(kind, neither, asked.size(), "beyond the range of both profiles", notes);
   return calls;
 }
 

@@ -76,7 +76,10 @@ std::string activity_comparison_text(const ActivityComparison& comparison, const
         pair, [](const PhaseActivity& phase) { return phase.dram.mean; }, row);
     rows.push_back(std::move(row));
   }
-  std::string text = align_columns(rows, 2) + "\nMeans; measured first, diff is simulated less measured.\n" +
+  std::string text = align_columns(rows, 2) +
+                     "\nMeans; measured first, diff is simulated less measured. Simulated SMs are all busy "
+                     "while a kernel runs; "
+                     "measured\nones only while they have a warp, so that small kernels show less.\n" +
                      rule_text(settings);
   for (const std::string& note : comparison.notes) {
     text += "note: " + note + "\n";

@@ -86,6 +86,11 @@ void add_calibrate_activity(CLI::App& parent) {
       ->type_name("MS")
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str();
+  command->footer(
+      "Simulated: SM is the time of steps less the host's part, DRAM the bytes of the kernels over the "
+      "datasheet's bandwidth.\nMeasured: DCGM's fields 1002 and 1005. Rows tell no time: they are taken to "
+      "be "
+      "one --period apart.");
   command->callback([options] { run_activity(*options); });
 }
 
