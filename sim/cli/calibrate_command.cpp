@@ -13,6 +13,8 @@ void add_calibrate_command(CLI::App& app) {
   add_calibrate_import(*command);
   add_calibrate_fit(*command);
   add_calibrate_validate(*command);
+  add_calibrate_compare(*command);
+  add_calibrate_activity(*command);
   add_calibrate_show(*command);
 }
 

@@ -14,5 +14,9 @@ void add_calibrate_show(CLI::App& calibrate_command);
 void add_calibrate_fit(CLI::App& parent);
 /// `calibrate validate PROFILE DATA...`: how far a profile is from measurements.
 void add_calibrate_validate(CLI::App& parent);
+/// `calibrate compare A B`: two profiles or sets of measurements side by side.
+void add_calibrate_compare(CLI::App& parent);
+/// `calibrate activity LOG...`: how busy GPUs were, by logs of `dcgmi dmon`.
+void add_calibrate_activity(CLI::App& parent);
 
 }  // namespace inferometer

@@ -20,6 +20,9 @@
 #include "base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/engine/stepper_check.hpp"
+#include "sim/metrics/activity_recorder.hpp"
+#include "sim/replica/observer_pair.hpp"
+#include "sim/report/activity_log.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"
@@ -62,6 +65,7 @@ struct RunArguments {
   std::string scenario;
   std::vector<std::string> assignments;
   std::string out;
+  std::string activity;
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
@@ -124,6 +128,28 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
   return true;
 }
 
+/// The file that --activity asks for, in place before the run so that one that cannot be written stops it.
+class ActivityOutput {
+ public:
+  ActivityOutput(const RunArguments& arguments, const Scenario& scenario, std::int64_t replicas)
+      : recorder_(replicas, WorkTotals(scenario.model, scenario.tensor_parallel())) {
+    if (!arguments.activity.empty()) {
+      file_.emplace(arguments.activity);
+    }
+  }
+
+  [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
+  [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
+  void write(const Scenario& scenario) {
+    write_activity_log(recorder_, scenario.tensor_parallel(), scenario.gpu.hbm_bandwidth, file_->stream());
+    file_->commit();
+  }
+
+ private:
+  ActivityRecorder recorder_;
+  std::optional<AtomicFile> file_;
+};
+
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
   const std::filesystem::path directory = arguments.out;
   write_file(directory / "results.json", results_json(report));
@@ -150,9 +176,12 @@ void run(const RunArguments& arguments) {
     make_directory(arguments.out);
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
+  ActivityOutput activity(arguments, scenario, recorder.replicas());
+  ObserverPair both(recorder, activity.recorder());
+  SimulationObserver& recorded = activity.is_wanted() ? static_cast<SimulationObserver&>(both) : recorder;
   const bool is_checked = arguments.stepper == "check";
-  StepperCheck check(recorder);
-  SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorder;
+  StepperCheck check(recorded);
+  SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorded;
   Simulation simulation = make_simulation(scenario, deployment, observer);
   if (is_checked) {
     Deployment reference = deployment;
@@ -172,6 +201,9 @@ void run(const RunArguments& arguments) {
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
+  }
+  if (activity.is_wanted()) {
+    activity.write(scenario);
   }
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
@@ -201,6 +233,13 @@ void add_run_command(CLI::App& app) {
           [](const std::string& folder) { return folder.empty() ? "expected a folder, found \"\"" : ""; });
   command->add_flag("--requests-csv", arguments->requests_csv,
                     "Also write requests.csv there, a row a request");
+  command
+      ->add_option(
+          "--activity", arguments->activity,
+          "Write how busy SMs and memory of each GPU were, every 100 ms of simulated time, in the form "
+          "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
+      ->type_name("FILE")
+      ->check([](const std::string& file) { return file.empty() ? "expected a file, found \"\"" : ""; });
   command
       ->add_option(
           "--stepper", arguments->stepper,
