@@ -55,16 +55,6 @@ std::string shape_of(const KernelCall& call) {
   }
 }
 
-/// A shape is held out or not by a draw of its own, so that a longer sweep holds out the same.
-PointUse use_of(const KernelCall& call) {
-  const std::string shape = shape_of(call);
-  if (shape.empty()) {
-    return PointUse::fit;
-  }
-  RandomStream random(0, "calibration/held-out/" + std::string(to_string(call.family)) + "/" + shape);
-  return random.uniform() < kHeldOutShapes ? PointUse::held_out : PointUse::fit;
-}
-
 /// The calls that may be measured in the time of their kind, in random order.
 std::vector<KernelCall> affordable_calls(const KindCandidates& candidates, const GpuSpec& gpu,
                                          double seconds) {
@@ -116,6 +106,15 @@ std::vector<SweepPoint> interleaved(const std::vector<std::vector<SweepPoint>>& 
 }
 
 }  // namespace
+
+PointUse use_of(const KernelCall& call) {
+  const std::string shape = shape_of(call);
+  if (shape.empty()) {
+    return PointUse::fit;
+  }
+  RandomStream random(0, "calibration/held-out/" + std::string(to_string(call.family)) + "/" + shape);
+  return random.uniform() < kHeldOutShapes ? PointUse::held_out : PointUse::fit;
+}
 
 SweepPlan design_sweep(const std::vector<KindCandidates>& candidates, const GpuSpec& gpu,
                        double budget_seconds) {

@@ -17,6 +17,9 @@
 
 namespace inferometer {
 
+/// What a sweep measures a call for. A shape is held out or not by a draw of its own, the same in every sweep.
+PointUse use_of(const KernelCall& call);
+
 /// What a plan may choose from of one kind.
 struct KindCandidates {
   KernelKind kind;

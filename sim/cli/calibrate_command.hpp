@@ -8,6 +8,7 @@ class App;
 
 namespace inferometer {
 
+void add_calibrate_run(CLI::App& parent);
 void add_calibrate_import(CLI::App& calibrate_command);
 void add_calibrate_show(CLI::App& calibrate_command);
 /// `calibrate fit DATA... --out FILE`: from measurements to a profile.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "base/suggest.hpp"
 #include "base/text.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/interrupt_guard.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/metrics/activity_recorder.hpp"
 #include "sim/replica/observer_pair.hpp"
@@ -33,33 +33,6 @@
 
 namespace inferometer {
 namespace {
-
-constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells report it
-
-volatile std::sig_atomic_t g_interrupted = 0;
-
-extern "C" void note_interrupt(int) {
-  g_interrupted = 1;
-}
-
-/// While it lives, Ctrl-C is noted instead of ending the program; a second one ends it.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action {};
-    action.sa_handler = note_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &previous_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-  [[nodiscard]] static bool interrupted() { return g_interrupted != 0; }
-
- private:
-  struct sigaction previous_ {};
-};
 
 struct RunArguments {
   std::string scenario;
@@ -81,7 +54,7 @@ bool run_with_progress(Simulation& simulation, bool show_progress) {
   const auto start = std::chrono::steady_clock::now();
   ProgressBar bar(std::cerr, show_progress && isatty(STDERR_FILENO) != 0);
   bool is_more = true;
-  while (is_more && !InterruptGuard::interrupted()) {
+  while (is_more && !InterruptGuard::flag()) {
     is_more = simulation.run(kEventsBetweenLooks);
     const Census census = simulation.census();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -113,7 +86,7 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
     const std::string doing =
         std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
     bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
-    return !InterruptGuard::interrupted();
+    return !InterruptGuard::flag();
   };
   report.uncertainty =
       estimate_uncertainty(scenario, deployment, resampled_pricer(scenario, deployment), options);
