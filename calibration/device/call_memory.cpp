@@ -16,6 +16,11 @@ constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 }  // namespace
 
+CallMemory::CallMemory(Arena& arena, kernels::Stream stream)
+    : arena_(&arena),
+      stream_(stream),
+      nonfinite_(static_cast<kernels::NonfiniteCounts*>(take_bytes(sizeof(kernels::NonfiniteCounts)))) {}
+
 void* CallMemory::take_bytes(std::int64_t bytes) {
   void* const memory = arena_->take(bytes);
   if (memory == nullptr) {
@@ -87,15 +92,17 @@ std::vector<double> CallMemory::read(const DeviceBuffer& buffer, std::int64_t fi
   return values;
 }
 
-void CallMemory::check_finite(const DeviceBuffer& buffer, Comparison& comparison) {
-  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(kernels::NonfiniteCounts));
-  auto* const on_device = static_cast<kernels::NonfiniteCounts*>(take_bytes(kBytes));
-  zero(on_device, kBytes);
-  check_launch(kernels::count_nonfinite(buffer.data, buffer.count, buffer.type, on_device, stream_),
+void CallMemory::check_finite(const DeviceBuffer& buffer, Comparison& comparison, std::int64_t left_alone) {
+  zero(nonfinite_, sizeof(kernels::NonfiniteCounts));
+  check_launch(kernels::count_nonfinite(buffer.data, buffer.count, buffer.type, nonfinite_, stream_),
                "searching the result for NaN");
   kernels::NonfiniteCounts counts{};
-  read_bytes(on_device, kBytes, &counts);
-  comparison.add_nonfinite(counts.nans, counts.infinities);
+  read_bytes(nonfinite_, sizeof counts, &counts);
+  const auto poisoned = static_cast<unsigned long long>(left_alone);
+  if (counts.nans < poisoned) {
+    comparison.add_wrong(fmt::format("{} elements were written that should not be", poisoned - counts.nans));
+  }
+  comparison.add_nonfinite(counts.nans > poisoned ? counts.nans - poisoned : 0, counts.infinities);
 }
 
 }  // namespace inferometer

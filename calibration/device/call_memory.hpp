@@ -25,7 +25,8 @@ struct DeviceBuffer {
 
 class CallMemory {
  public:
-  CallMemory(Arena& arena, kernels::Stream stream) : arena_(&arena), stream_(stream) {}
+  /// Takes a few bytes at once, for check_finite().
+  CallMemory(Arena& arena, kernels::Stream stream);
 
   [[nodiscard]] kernels::Stream stream() const { return stream_; }
 
@@ -45,12 +46,14 @@ class CallMemory {
   std::vector<double> read(const DeviceBuffer& buffer, std::int64_t first, std::int64_t count);
   void read_bytes(const void* data, std::int64_t bytes, void* to);
 
-  /// Waits for the stream and tells the comparison of NaN and infinities in the whole buffer.
-  void check_finite(const DeviceBuffer& buffer, Comparison& comparison);
+  /// Waits for the stream and tells the comparison of NaN and infinities in the whole buffer. `left_alone`
+  /// elements are to be the poison still.
+  void check_finite(const DeviceBuffer& buffer, Comparison& comparison, std::int64_t left_alone = 0);
 
  private:
   Arena* arena_;
   kernels::Stream stream_;
+  kernels::NonfiniteCounts* nonfinite_;
 };
 
 }  // namespace inferometer

@@ -11,10 +11,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/check.hpp"
 #include "base/error.hpp"
 #include "calibration/device/build_facts.hpp"
 #include "calibration/device/cuda_check.cuh"
+#include "calibration/device/cuda_owners.cuh"
 #include "calibration/device/gpu_facts.hpp"
+#include "calibration/device/gpu_group.hpp"
 #include "calibration/device/not_prepared.hpp"
 #include "calibration/device/nvml.hpp"
 #include "calibration/device/nvtx_range.hpp"
@@ -39,11 +42,6 @@ constexpr const char* kMethod =
     "from "
     "the SMs' counters; collectives without a graph, all GPUs held and met before";
 
-struct FreeMemory {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-using DeviceMemory = std::unique_ptr<void, FreeMemory>;
-
 /// All free memory but kLeftFreeBytes, or what of it can be had in one piece.
 std::pair<DeviceMemory, std::int64_t> take_free_memory() {
   std::size_t free = 0;
@@ -51,15 +49,9 @@ std::pair<DeviceMemory, std::int64_t> take_free_memory() {
   check_cuda(cudaMemGetInfo(&free, &total), "asking for free memory");
   std::int64_t bytes = static_cast<std::int64_t>(free) - kLeftFreeBytes;
   while (bytes >= kLeastArenaBytes) {
-    void* memory = nullptr;
-    const cudaError_t error = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
-    if (error == cudaSuccess) {
-      return {DeviceMemory(memory), bytes};
+    if (DeviceMemory memory = allocate(bytes)) {
+      return {std::move(memory), bytes};
     }
-    if (error != cudaErrorMemoryAllocation) {
-      check_cuda(error, "taking memory");
-    }
-    cudaGetLastError();  // taken off the runtime's record
     bytes = bytes / 8 * 7;
   }
   throw ConfigError(Position{}, fmt::format("the GPU has {} MiB free; measuring takes {} MiB at the least",
@@ -103,12 +95,29 @@ kernels::GemmLibraryPtr opened_gemm_library() {
 }
 
 class CudaDevice final : public KernelDevice {
+ private:
+  /// After one lost device every call throws the same.
+  template <class Function>
+  auto guarded(Function function) {
+    if (!lost_.empty()) {
+      throw DeviceLost(lost_);
+    }
+    check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
+    try {
+      return function();
+    } catch (const DeviceLost& lost) {
+      lost_ = lost.what();
+      throw;
+    }
+  }
+
  public:
   explicit CudaDevice(const GpuFacts& facts)
       : facts_(facts),
         nvml_(facts.pci_address),
         timer_(facts.sm_count, facts.l2_bytes),
-        warm_(nvml_.state()) {
+        warm_(nvml_.state()),
+        groups_(facts.index, timer_.stream()) {
     auto [memory, bytes] = take_free_memory();
     arena_memory_ = std::move(memory);
     arena_ = Arena(arena_memory_.get(), bytes);
@@ -126,6 +135,7 @@ class CudaDevice final : public KernelDevice {
 
   Verification verify() override {
     return guarded([&] {
+      INFEROMETER_CHECK(prepared_, "a call is prepared before it is verified");
       const NvtxRange range(phase_);
       prepared_->fill();
       run_prepared();
@@ -137,6 +147,7 @@ class CudaDevice final : public KernelDevice {
 
   TimedRun run() override {
     return guarded([&] {
+      INFEROMETER_CHECK(prepared_, "a call is prepared before it is run");
       const NvtxRange range(phase_);
       return graph_ ? timer_.time(graph_) : prepared_->time(timer_);
     });
@@ -147,21 +158,6 @@ class CudaDevice final : public KernelDevice {
   }
 
  private:
-  /// After one lost device every call throws the same.
-  template <class Function>
-  auto guarded(Function function) {
-    if (!lost_.empty()) {
-      throw DeviceLost(lost_);
-    }
-    check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
-    try {
-      return function();
-    } catch (const DeviceLost& lost) {
-      lost_ = lost.what();
-      throw;
-    }
-  }
-
   Prepared prepare_call(const KernelCall& call, std::uint64_t seed);
   std::unique_ptr<PreparedCall> prepared_for(const KernelCall& call, std::uint64_t seed);
 
@@ -182,6 +178,7 @@ class CudaDevice final : public KernelDevice {
   kernels::GemmLibraryPtr gemm_library_ = opened_gemm_library();
   Timer timer_;
   DeviceState warm_;  // just after the timer's first runs
+  GpuGroups groups_;
   DeviceMemory arena_memory_;
   Arena arena_;
   std::unique_ptr<PreparedCall> prepared_;
@@ -244,9 +241,11 @@ std::unique_ptr<PreparedCall> CudaDevice::prepared_for(const KernelCall& call, s
   RunnerContext context{.memory = CallMemory(arena_, timer_.stream()),
                         .timer = &timer_,
                         .gemm_library = gemm_library_.get(),
+                        .groups = &groups_,
                         .device = facts_.index,
                         .sm_count = facts_.sm_count,
-                        .compute_capability = 10 * facts_.major + facts_.minor};
+                        .compute_capability = 10 * facts_.major + facts_.minor,
+                        .shared_bytes_per_sm = facts_.shared_bytes_per_sm};
   switch (call.family) {
     case KernelFamily::gemm:
       return prepare_gemm(context, call, seed);

@@ -56,6 +56,7 @@ class DecodeCall final : public PreparedCall {
     }
     std::size_t workspace_bytes = 0;
     require_launched(kernels::decode_attention_workspace(shape_, workspace_bytes));
+    splits_ = kernels::decode_attention_plan(shape_, context.sm_count, context.shared_bytes_per_sm).splits;
     layout_ = {.kv_heads = shape_.kv_heads, .head_dim = shape_.head_dim};
     const bool is_small = shape_.kv_type == ElementType::fp8_e4m3;
     query_fill_ = {
@@ -72,7 +73,7 @@ class DecodeCall final : public PreparedCall {
     workspace_ = memory_.take_bytes(workspace_bytes_);
   }
 
-  std::string kernel() const override { return "decode_attention"; }
+  std::string kernel() const override { return fmt::format("decode_attention_{}_splits", splits_); }
 
   void fill() override {
     memory_.fill(query_, query_fill_);
@@ -125,6 +126,7 @@ class DecodeCall final : public PreparedCall {
   std::int32_t* contexts_ = nullptr;
   void* workspace_ = nullptr;
   std::int64_t workspace_bytes_ = 0;
+  int splits_ = 1;
 };
 
 /// `row`: sequence times heads, plus head.

@@ -93,6 +93,7 @@ GpuFacts open_gpu(int index) {
           .major = properties.major,
           .minor = properties.minor,
           .sm_count = properties.multiProcessorCount,
+          .shared_bytes_per_sm = static_cast<int>(properties.sharedMemPerMultiprocessor),
           .l2_bytes = properties.l2CacheSize,
           .hbm_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
           .boost_mhz = kMhzPerKhz * attribute(cudaDevAttrClockRate, index)};

@@ -14,6 +14,7 @@ struct GpuFacts {
   std::string pci_address;   ///< "0000:17:00.0"
   int major = 0, minor = 0;  ///< compute capability
   int sm_count = 0;
+  int shared_bytes_per_sm = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t hbm_bytes = 0;
   double boost_mhz = 0;  ///< highest SM clock of the product

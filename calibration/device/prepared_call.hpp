@@ -37,14 +37,18 @@ class PreparedCall {
   virtual TimedRun time(Timer&) { return {}; }
 };
 
+class GpuGroups;  // gpu_group.hpp
+
 /// What the runners are given.
 struct RunnerContext {
   CallMemory memory;
   Timer* timer = nullptr;
   const kernels::GemmLibrary* gemm_library = nullptr;
+  GpuGroups* groups = nullptr;
   int device = 0;  ///< CUDA's number
   int sm_count = 0;
   int compute_capability = 0;  ///< 80, 90
+  int shared_bytes_per_sm = 0;
 };
 
 /// An axis as the whole number that it counts. Throws NotPrepared (unsupported) for one that is none or

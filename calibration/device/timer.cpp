@@ -6,8 +6,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/error.hpp"
 #include "calibration/device/clock_stamp.hpp"
 #include "calibration/device/cuda_check.cuh"
+#include "calibration/device/cuda_owners.cuh"
 #include "calibration/device/not_prepared.hpp"
 #include "calibration/device/timer_kernels.hpp"
 
@@ -15,40 +17,18 @@ namespace inferometer {
 namespace {
 
 constexpr double kSecondsPerMillisecond = 1e-3;
-// The write alone could leave lines of before: the cache chooses its victims by a hash of the address.
-constexpr std::int64_t kFlushedL2Sizes = 2;
 // A GPU takes some milliseconds to leave its idle clock.
 constexpr std::chrono::milliseconds kWakeUp{300};
 constexpr int kShareSamples = 51;
 // Longer than the host takes to queue a collective on eight GPUs.
 constexpr std::int64_t kHoldNanoseconds = 400'000;
 
-struct DeleteStream {
-  void operator()(CUstream_st* stream) const { cudaStreamDestroy(stream); }
-};
-struct DeleteEvent {
-  void operator()(CUevent_st* event) const { cudaEventDestroy(event); }
-};
-struct FreeDevice {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-struct FreeHost {
-  void operator()(void* memory) const { cudaFreeHost(memory); }
-};
-
-using Event = std::unique_ptr<CUevent_st, DeleteEvent>;
-using DeviceMemory = std::unique_ptr<void, FreeDevice>;
-
-Event make_event() {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreate(&event), "creating an event");
-  return Event(event);
-}
-
-DeviceMemory allocate(std::int64_t bytes) {
-  void* memory = nullptr;
-  check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), "taking memory for the timer");
-  return DeviceMemory(memory);
+DeviceMemory allocate_for_timer(std::int64_t bytes) {
+  DeviceMemory memory = allocate(bytes);
+  if (!memory) {
+    throw ConfigError(Position{}, "the GPU has no memory left to flush its L2 cache with");
+  }
+  return memory;
 }
 
 constexpr std::int64_t kStampBytes = kStampedSms * static_cast<std::int64_t>(sizeof(ClockStamp));
@@ -58,11 +38,12 @@ constexpr std::int64_t kStampBytes = kStampedSms * static_cast<std::int64_t>(siz
 struct Timer::State {
   int sm_count = 0;
   std::int64_t flush_bytes = 0;
-  std::unique_ptr<CUstream_st, DeleteStream> stream;
-  Event begin, end;
+  OwnedStream stream = make_stream();
+  OwnedEvent begin = make_event();
+  OwnedEvent end = make_event();
   DeviceMemory flush_buffer;
-  DeviceMemory stamps;                                  // before, then after
-  std::unique_ptr<ClockStamp[], FreeHost> read_stamps;  // the same, on the host
+  DeviceMemory stamps;                                          // before, then after
+  std::unique_ptr<ClockStamp[], FreePinnedMemory> read_stamps;  // the same, on the host
   double own_seconds_of_graph = 0;
   double own_seconds_of_launch = 0;
   double light_load_mhz = 0;
@@ -91,13 +72,8 @@ Timer::Timer(int sm_count, std::int64_t l2_bytes) : state_(std::make_unique<Stat
   state_->sm_count = sm_count;
   constexpr std::int64_t kVectorBytes = 16;
   state_->flush_bytes = std::max(kVectorBytes, kFlushedL2Sizes * l2_bytes / kVectorBytes * kVectorBytes);
-  cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  state_->stream.reset(stream);
-  state_->begin = make_event();
-  state_->end = make_event();
-  state_->flush_buffer = allocate(state_->flush_bytes);
-  state_->stamps = allocate(2 * kStampBytes);
+  state_->flush_buffer = allocate_for_timer(state_->flush_bytes);
+  state_->stamps = allocate_for_timer(2 * kStampBytes);
   void* read_stamps = nullptr;
   check_cuda(cudaMallocHost(&read_stamps, 2 * kStampBytes), "taking host memory for the timer");
   state_->read_stamps.reset(static_cast<ClockStamp*>(read_stamps));
@@ -120,10 +96,7 @@ Graph Timer::capture(const Launch& launch) {
   const kernels::LaunchResult launched = launch(stream());
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream(), &captured);
-  struct DeleteCaptured {
-    void operator()(CUgraph_st* graph) const { cudaGraphDestroy(graph); }
-  };
-  const std::unique_ptr<CUgraph_st, DeleteCaptured> owner(captured);
+  const OwnedCapture owner(captured);
   require_launched(launched);
   check_cuda(ended, "ending a graph");
   cudaGraphExec_t executable = nullptr;

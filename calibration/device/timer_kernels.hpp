@@ -12,6 +12,10 @@ namespace inferometer {
 /// Stamps are stored by the number of the SM; GPUs have 78 to 160.
 inline constexpr int kStampedSms = 1024;
 
+/// What a flush writes and reads, in sizes of the L2 cache: one size could leave lines of before, as the
+/// cache chooses what to drop by a hash of the address.
+inline constexpr std::int64_t kFlushedL2Sizes = 2;
+
 /// Nothing, `count` times in a row.
 kernels::LaunchResult launch_empty(int count, kernels::Stream stream);
 
