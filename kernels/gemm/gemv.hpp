@@ -24,8 +24,9 @@ inline constexpr int kGemvRowWarps = 4;   // warps of a block with rows of their
 inline constexpr int kGemvTurnWarps = 2;  // warps of a block that share rows and take turns along k
 inline constexpr int kGemvRows = 16 * kGemvRowWarps;  // of the weights, a block
 inline constexpr int kGemvThreads = 32 * kGemvRowWarps * kGemvTurnWarps;
-inline constexpr int kGemvUnroll = 4;        // steps of a turn, all loaded before the first is used
-inline constexpr int kGemvBlocksAtOnce = 2;  // on a multiprocessor: 64 KiB of loads in flight keep memory busy
+inline constexpr int kGemvUnroll = 4;  // steps of a turn, all loaded before the first is used
+inline constexpr int kGemvBlocksAtOnce =
+    2;  // on a multiprocessor: 64 KiB of loads in flight keep memory busy
 inline constexpr int kGemvMostSplits = 32;
 
 /// Elements of k that a warp consumes in one step: 16 bytes from each of 4 lanes.
