@@ -15,8 +15,9 @@ class Arena {
   static constexpr std::int64_t kAlignment = 256;
 
   Arena() = default;
-  /// `begin` is aligned so; `bytes` >= 0.
-  Arena(void* begin, std::int64_t bytes) : begin_(static_cast<std::byte*>(begin)), bytes_(bytes) {}
+  /// `begin` is aligned so; of `bytes` (>= 0) as many whole alignments as there are.
+  Arena(void* begin, std::int64_t bytes)
+      : begin_(static_cast<std::byte*>(begin)), bytes_(bytes / kAlignment * kAlignment) {}
 
   /// The next `bytes` (>= 0), aligned; nullptr when they are not there. Two buffers never touch the same
   /// bytes.
@@ -25,8 +26,7 @@ class Arena {
       return nullptr;
     }
     std::byte* const buffer = begin_ + used_;
-    const std::int64_t aligned = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    used_ = aligned > bytes_ - used_ ? bytes_ : used_ + aligned;
+    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
     return buffer;
   }
 

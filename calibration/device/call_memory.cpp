@@ -19,22 +19,36 @@ constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 CallMemory::CallMemory(Arena& arena, kernels::Stream stream)
     : arena_(&arena),
       stream_(stream),
-      nonfinite_(static_cast<kernels::NonfiniteCounts*>(take_bytes(sizeof(kernels::NonfiniteCounts)))) {}
+      nonfinite_(static_cast<kernels::NonfiniteCounts*>(take_bytes(sizeof(kernels::NonfiniteCounts)))) {
+}
+
+void CallMemory::refuse(double bytes) const {
+  throw NotPrepared(Prepared::Outcome::out_of_memory,
+                    fmt::format("a buffer of {:.1f} GiB on top of {:.1f} GiB does not fit into {:.1f} GiB",
+                                bytes / kBytesPerGib, static_cast<double>(arena_->used()) / kBytesPerGib,
+                                static_cast<double>(arena_->bytes()) / kBytesPerGib));
+}
 
 void* CallMemory::take_bytes(std::int64_t bytes) {
   void* const memory = arena_->take(bytes);
   if (memory == nullptr) {
-    throw NotPrepared(Prepared::Outcome::out_of_memory,
-                      fmt::format("needs more than {:.1f} GiB on top of {:.1f} GiB, and there are {:.1f} GiB",
-                                  static_cast<double>(bytes) / kBytesPerGib,
-                                  static_cast<double>(arena_->used()) / kBytesPerGib,
-                                  static_cast<double>(arena_->bytes()) / kBytesPerGib));
+    refuse(static_cast<double>(bytes));
   }
   return memory;
 }
 
-DeviceBuffer CallMemory::take(std::int64_t count, kernels::ElementType type) {
-  DeviceBuffer buffer{.data = nullptr, .count = count, .type = type};
+DeviceBuffer CallMemory::take(std::initializer_list<std::int64_t> sizes, kernels::ElementType type) {
+  double count = 1;
+  for (const std::int64_t size : sizes) {
+    count *= static_cast<double>(size);
+  }
+  if (const double bytes = count * kernels::bytes_of(type); bytes > static_cast<double>(arena_->bytes())) {
+    refuse(bytes);
+  }
+  DeviceBuffer buffer{.data = nullptr, .count = 1, .type = type};
+  for (const std::int64_t size : sizes) {
+    buffer.count *= size;
+  }
   buffer.data = take_bytes(buffer.bytes());
   return buffer;
 }
@@ -54,6 +68,9 @@ void CallMemory::poison(const DeviceBuffer& buffer) {
 }
 
 void CallMemory::zero(void* data, std::int64_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
   check_cuda(cudaMemsetAsync(data, 0, static_cast<std::size_t>(bytes), stream_), "clearing a buffer");
 }
 

@@ -4,6 +4,7 @@
 // Who uses it: the runners. All functions throw DeviceLost.
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "calibration/device/arena.hpp"
@@ -30,8 +31,9 @@ class CallMemory {
 
   [[nodiscard]] kernels::Stream stream() const { return stream_; }
 
-  /// Memory, not yet filled. Throws NotPrepared (out of memory), with the call's need and what there is.
-  DeviceBuffer take(std::int64_t count, kernels::ElementType type);
+  /// Memory, not yet filled. Throws NotPrepared (out of memory), with what is needed and what there is.
+  /// The count is the product of `sizes`, each at most 2^62; it may be more than an integer holds.
+  DeviceBuffer take(std::initializer_list<std::int64_t> sizes, kernels::ElementType type);
   void* take_bytes(std::int64_t bytes);
   std::int32_t* take_int32(std::int64_t count);
 
@@ -51,6 +53,8 @@ class CallMemory {
   void check_finite(const DeviceBuffer& buffer, Comparison& comparison, std::int64_t left_alone = 0);
 
  private:
+  [[noreturn]] void refuse(double bytes) const;
+
   Arena* arena_;
   kernels::Stream stream_;
   kernels::NonfiniteCounts* nonfinite_;

@@ -18,7 +18,7 @@ struct ClockStamp {
 /// the GPU's timer, which some GPUs advance once a microsecond only. Precondition: equal sizes.
 double mean_sm_mhz(std::span<const ClockStamp> before, std::span<const ClockStamp> after);
 
-/// Below this the timer's step is more than 2 % of the time.
-inline constexpr std::int64_t kShortestClockWindowNanoseconds = 50'000;
+/// Below this the timer's step may be more than 5 % of the time.
+inline constexpr std::int64_t kShortestClockWindowNanoseconds = 20'000;
 
 }  // namespace inferometer

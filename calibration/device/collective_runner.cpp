@@ -129,9 +129,9 @@ class CollectiveCall final : public PreparedCall {
     RankBuffers of_rank{.memory =
                             rank.arena == nullptr ? context.memory : CallMemory(*rank.arena, rank.stream)};
     of_rank.input_fill = {.type = ElementType::bf16, .seed = seed_of_input(seed_, buffers_.size())};
-    of_rank.input = of_rank.memory.take(input_count_, ElementType::bf16);
-    of_rank.output = of_rank.memory.take(output_count_, ElementType::bf16);
-    of_rank.meeting = of_rank.memory.take(1, ElementType::bf16);
+    of_rank.input = of_rank.memory.take({input_count_}, ElementType::bf16);
+    of_rank.output = of_rank.memory.take({output_count_}, ElementType::bf16);
+    of_rank.meeting = of_rank.memory.take({1}, ElementType::bf16);
     buffers_.push_back(of_rank);
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/check.hpp"
-#include "base/error.hpp"
 #include "calibration/device/build_facts.hpp"
 #include "calibration/device/cuda_check.cuh"
 #include "calibration/device/cuda_owners.cuh"
@@ -54,9 +54,9 @@ std::pair<DeviceMemory, std::int64_t> take_free_memory() {
     }
     bytes = bytes / 8 * 7;
   }
-  throw ConfigError(Position{}, fmt::format("the GPU has {} MiB free; measuring takes {} MiB at the least",
-                                            static_cast<std::int64_t>(free) / kMib,
-                                            (kLeastArenaBytes + kLeftFreeBytes) / kMib));
+  throw std::runtime_error(fmt::format("the GPU has {} MiB free; measuring takes {} MiB at the least",
+                                       static_cast<std::int64_t>(free) / kMib,
+                                       (kLeastArenaBytes + kLeftFreeBytes) / kMib));
 }
 
 std::string utc_now() {

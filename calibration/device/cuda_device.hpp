@@ -9,7 +9,7 @@
 namespace inferometer {
 
 /// Opens GPU `index`: takes all but a GiB of its free memory, measures the timer's own share (about half a
-/// second). Throws ConfigError with one sentence where that cannot be.
+/// second). Throws std::runtime_error with one sentence where that cannot be.
 std::unique_ptr<KernelDevice> open_cuda_device(int index);
 
 }  // namespace inferometer

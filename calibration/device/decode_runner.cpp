@@ -63,10 +63,10 @@ class DecodeCall final : public PreparedCall {
         .type = ElementType::bf16, .seed = seed_of_input(seed, 0), .factor = kQueryFactor / key_scale()};
     key_fill_ = {.type = shape_.kv_type, .seed = seed_of_input(seed, 1), .factor = 1, .small = is_small};
     value_fill_ = {.type = shape_.kv_type, .seed = seed_of_input(seed, 2), .factor = 1, .small = is_small};
-    query_ = memory_.take(shape_.batch * shape_.heads * shape_.head_dim, ElementType::bf16);
-    keys_ = memory_.take(kernels::page_element(layout_, blocks(), 0), shape_.kv_type);
-    values_ = memory_.take(keys_.count, shape_.kv_type);
-    output_ = memory_.take(query_.count, ElementType::bf16);
+    query_ = memory_.take({shape_.batch, shape_.heads, shape_.head_dim}, ElementType::bf16);
+    keys_ = memory_.take({blocks(), shape_.kv_heads, kernels::kPageTokens, shape_.head_dim}, shape_.kv_type);
+    values_ = memory_.take({keys_.count}, shape_.kv_type);
+    output_ = memory_.take({query_.count}, ElementType::bf16);
     block_table_ = memory_.take_int32(blocks());
     contexts_ = memory_.take_int32(shape_.batch);
     workspace_bytes_ = static_cast<std::int64_t>(workspace_bytes);

@@ -21,8 +21,8 @@ class EmbeddingCall final : public PreparedCall {
       : memory_(context.memory), seed_(seed) {
     shape_ = {.tokens = whole_axis(call, "tokens", 1), .width = whole_axis(call, "width", 1)};
     fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 0)};
-    table_ = memory_.take(kEmbeddingRows * shape_.width, ElementType::bf16);
-    output_ = memory_.take(shape_.tokens * shape_.width, ElementType::bf16);
+    table_ = memory_.take({kEmbeddingRows, shape_.width}, ElementType::bf16);
+    output_ = memory_.take({shape_.tokens, shape_.width}, ElementType::bf16);
     ids_ = memory_.take_int32(shape_.tokens);
   }
 
@@ -76,8 +76,8 @@ class SiluMulCall final : public PreparedCall {
     shape_ = {.tokens = whole_axis(call, "tokens", 1), .ffn = whole_axis(call, "width", 1)};
     constexpr float kGateFactor = 4;  // where silu is neither linear nor 0
     fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 0), .factor = kGateFactor};
-    input_ = memory_.take(2 * shape_.tokens * shape_.ffn, ElementType::bf16);
-    output_ = memory_.take(shape_.tokens * shape_.ffn, ElementType::bf16);
+    input_ = memory_.take({2, shape_.tokens, shape_.ffn}, ElementType::bf16);
+    output_ = memory_.take({shape_.tokens, shape_.ffn}, ElementType::bf16);
   }
 
   std::string kernel() const override { return "silu_mul"; }
@@ -97,8 +97,8 @@ class SiluMulCall final : public PreparedCall {
       const std::vector<double> output = memory_.read(output_, first, shape_.ffn);
       for (std::int64_t column = 0; column < shape_.ffn; ++column) {
         const std::int64_t gate = 2 * first + column;
-        const double expected = kernels::silu_mul_reference(exact_element(fill_, gate),
-                                                            exact_element(fill_, gate + shape_.ffn));
+        const double expected =
+            kernels::silu_mul_reference(exact_element(fill_, gate), exact_element(fill_, gate + shape_.ffn));
         comparison.add(first + column, output[static_cast<std::size_t>(column)], expected,
                        kernels::kSiluMulTolerance * std::fabs(expected) + kTinyError);
       }
@@ -133,11 +133,10 @@ std::unique_ptr<PreparedCall> prepare_elementwise(RunnerContext& context, const 
     std::string_view name;
     Prepare prepare;
   };
-  constexpr Variant kVariants[] = {{"embedding", prepare_embedding}, {"norm", prepare_norm},
-                                   {"add_norm", prepare_norm},       {"rope", prepare_rope},
-                                   {"silu_mul", prepare_silu_mul},   {"argmax", prepare_sampling},
-                                   {"top_p", prepare_sampling},      {"kv_copy", prepare_kv_copy},
-                                   {"copy", prepare_copy}};
+  constexpr Variant kVariants[] = {
+      {"embedding", prepare_embedding}, {"norm", prepare_norm},         {"add_norm", prepare_norm},
+      {"rope", prepare_rope},           {"silu_mul", prepare_silu_mul}, {"argmax", prepare_sampling},
+      {"top_p", prepare_sampling},      {"kv_copy", prepare_kv_copy},   {"copy", prepare_copy}};
   for (const Variant& variant : kVariants) {
     if (variant.name == call.variant) {
       return variant.prepare(context, call, seed);

@@ -49,9 +49,9 @@ class GemmCall final : public PreparedCall {
     const bool is_small = shape_.type == ElementType::fp8_e4m3;
     input_fill_ = {.type = shape_.type, .seed = seed_of_input(seed, 0), .factor = 1, .small = is_small};
     weight_fill_ = {.type = shape_.type, .seed = seed_of_input(seed, 1), .factor = 1, .small = is_small};
-    input_ = memory_.take(shape_.m * shape_.k, shape_.type);
-    weights_ = memory_.take(shape_.n * shape_.k, shape_.type);
-    output_ = memory_.take(shape_.m * shape_.n, kernels::output_type(shape_));
+    input_ = memory_.take({shape_.m, shape_.k}, shape_.type);
+    weights_ = memory_.take({shape_.n, shape_.k}, shape_.type);
+    output_ = memory_.take({shape_.m, shape_.n}, kernels::output_type(shape_));
     buffers_ = {.input = input_.data, .weights = weights_.data, .output = output_.data};
     if (is_small) {
       scales_ = static_cast<float*>(memory_.take_bytes(2 * sizeof(float)));
@@ -98,8 +98,9 @@ class GemmCall final : public PreparedCall {
 
   void take_workspaces() {
     cublas_workspace_ = memory_.take_bytes(kernels::kGemmWorkspaceBytes);
-    if (shape_.m <= kernels::kGemvMostTokens) {
-      require_launched(kernels::gemv_workspace_bytes(shape_, gemv_workspace_bytes_));
+    may_be_gemv_ = shape_.m <= kernels::kGemvMostTokens &&
+                   kernels::gemv_workspace_bytes(shape_, gemv_workspace_bytes_).ok();
+    if (may_be_gemv_) {
       gemv_workspace_ = memory_.take_bytes(gemv_workspace_bytes_);
     }
   }
@@ -121,6 +122,7 @@ class GemmCall final : public PreparedCall {
   std::int64_t gemv_workspace_bytes_ = 0;
   kernels::GemmPlanPtr plan_;
   int candidate_ = -1;
+  bool may_be_gemv_ = false;
   bool is_gemv_ = false;
 };
 
@@ -150,7 +152,7 @@ void GemmCall::choose(RunnerContext& context) {
     }
   }
   double seconds_of_gemv = -1;
-  if (shape_.m <= kernels::kGemvMostTokens) {
+  if (may_be_gemv_) {
     const auto once = [&] {
       return seconds_of(*context.timer, [&](kernels::Stream stream) { return launch_gemv(stream); });
     };

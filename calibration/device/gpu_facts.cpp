@@ -1,12 +1,12 @@
 #include "calibration/device/gpu_facts.hpp"
 
 #include <array>
+#include <stdexcept>
 #include <string_view>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/file_hash.hpp"
 
 namespace inferometer {
@@ -16,7 +16,7 @@ namespace {
 constexpr int kOldestMajor = 8;
 
 [[noreturn]] void refuse(const std::string& sentence) {
-  throw ConfigError(Position{}, sentence);
+  throw std::runtime_error(sentence);
 }
 
 void require(cudaError_t error, std::string_view doing, int index) {

@@ -20,8 +20,8 @@ struct GpuFacts {
   double boost_mhz = 0;  ///< highest SM clock of the product
 };
 
-/// Throws ConfigError with one sentence where there is no driver, the driver is too old, there is no such
-/// GPU, or the kernels are not for it. Makes the GPU the current one of this thread.
+/// Throws std::runtime_error with one sentence where there is no driver, the driver is too old, there is no
+/// such GPU, or the kernels are not for it. Makes the GPU the current one of this thread.
 GpuFacts open_gpu(int index);
 
 /// "13.0" of 13000.

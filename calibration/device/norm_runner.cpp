@@ -21,11 +21,11 @@ class NormCall final : public PreparedCall {
     input_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 0)};
     weight_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 1)};
     residual_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 2)};
-    input_ = memory_.take(shape_.tokens * shape_.width, ElementType::bf16);
-    weight_ = memory_.take(shape_.width, ElementType::bf16);
-    output_ = memory_.take(input_.count, ElementType::bf16);
+    input_ = memory_.take({shape_.tokens, shape_.width}, ElementType::bf16);
+    weight_ = memory_.take({shape_.width}, ElementType::bf16);
+    output_ = memory_.take({input_.count}, ElementType::bf16);
     if (shape_.adds_residual) {
-      residual_ = memory_.take(input_.count, ElementType::bf16);
+      residual_ = memory_.take({input_.count}, ElementType::bf16);
     }
   }
 
@@ -41,12 +41,10 @@ class NormCall final : public PreparedCall {
   }
 
   kernels::LaunchResult launch(kernels::Stream stream) override {
-    return kernels::rms_norm(shape_,
-                             {.input = input_.data,
-                              .residual = residual_.data,
-                              .weight = weight_.data,
-                              .output = output_.data},
-                             stream);
+    return kernels::rms_norm(
+        shape_,
+        {.input = input_.data, .residual = residual_.data, .weight = weight_.data, .output = output_.data},
+        stream);
   }
 
   void check(Comparison& comparison) override {
@@ -68,7 +66,8 @@ class NormCall final : public PreparedCall {
     const std::int64_t first = token * shape_.width;
     std::vector<double> x;
     for (std::int64_t i = first; i < first + shape_.width; ++i) {
-      x.push_back(exact_element(input_fill_, i) + (shape_.adds_residual ? exact_element(residual_fill_, i) : 0));
+      x.push_back(exact_element(input_fill_, i) +
+                  (shape_.adds_residual ? exact_element(residual_fill_, i) : 0));
     }
     const std::vector<double> expected = kernels::rms_norm_reference(x, weights);
     const std::vector<double> output = memory_.read(output_, first, shape_.width);

@@ -37,10 +37,10 @@ class PrefillCall final : public PreparedCall {
     query_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 0), .factor = kQueryFactor};
     key_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 1)};
     value_fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 2)};
-    query_ = memory_.take(shape_.total_tokens * query_width(), ElementType::bf16);
-    keys_ = memory_.take(shape_.total_keys * kv_width(), ElementType::bf16);
-    values_ = memory_.take(keys_.count, ElementType::bf16);
-    output_ = memory_.take(query_.count, ElementType::bf16);
+    query_ = memory_.take({shape_.total_tokens, shape_.heads, shape_.head_dim}, ElementType::bf16);
+    keys_ = memory_.take({shape_.total_keys, shape_.kv_heads, shape_.head_dim}, ElementType::bf16);
+    values_ = memory_.take({keys_.count}, ElementType::bf16);
+    output_ = memory_.take({query_.count}, ElementType::bf16);
     query_offsets_ = memory_.take_int32(batch + 1);
     key_offsets_ = memory_.take_int32(batch + 1);
   }

@@ -51,8 +51,8 @@ struct RunnerContext {
   int shared_bytes_per_sm = 0;
 };
 
-/// An axis as the whole number that it counts. Throws NotPrepared (unsupported) for one that is none or
-/// below `least`.
+/// An axis as the whole number that it counts. Throws NotPrepared (unsupported) for one that is none, below
+/// `least` or above 2^31.
 std::int64_t whole_axis(const KernelCall& call, std::string_view name, std::int64_t least);
 
 /// One a family. They throw NotPrepared and DeviceLost; seeds of the inputs are derived from `seed`.

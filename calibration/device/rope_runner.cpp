@@ -24,7 +24,8 @@ class RopeCall final : public PreparedCall {
       : memory_(context.memory), seed_(seed) {
     const std::int64_t width = whole_axis(call, "width", 2 * kHeadDim);
     if (width % kHeadDim != 0) {
-      throw NotPrepared(Prepared::Outcome::unsupported, "rope: the width is a multiple of 128, the width of a head");
+      throw NotPrepared(Prepared::Outcome::unsupported,
+                        "rope: the width is a multiple of 128, the width of a head");
     }
     const std::int64_t all_heads = width / kHeadDim;
     shape_.tokens = whole_axis(call, "tokens", 1);
@@ -33,10 +34,10 @@ class RopeCall final : public PreparedCall {
     shape_.head_dim = kHeadDim;
     blocks_ = kernels::divide_up<std::int64_t>(shape_.tokens, kernels::kRopeBlockTokens);
     fill_ = {.type = ElementType::bf16, .seed = seed_of_input(seed, 0)};
-    qkv_ = memory_.take(shape_.tokens * qkv_heads() * kHeadDim, ElementType::bf16);
-    query_ = memory_.take(shape_.tokens * shape_.heads * kHeadDim, ElementType::bf16);
-    keys_ = memory_.take(blocks_ * kernels::kRopeBlockTokens * shape_.kv_heads * kHeadDim, ElementType::bf16);
-    values_ = memory_.take(keys_.count, ElementType::bf16);
+    qkv_ = memory_.take({shape_.tokens, qkv_heads(), kHeadDim}, ElementType::bf16);
+    query_ = memory_.take({shape_.tokens, shape_.heads, kHeadDim}, ElementType::bf16);
+    keys_ = memory_.take({blocks_, kernels::kRopeBlockTokens, shape_.kv_heads, kHeadDim}, ElementType::bf16);
+    values_ = memory_.take({keys_.count}, ElementType::bf16);
     positions_ = memory_.take_int32(shape_.tokens);
     slots_ = memory_.take_int32(shape_.tokens);
   }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
-#include "base/error.hpp"
 #include "calibration/device/clock_stamp.hpp"
 #include "calibration/device/cuda_check.cuh"
 #include "calibration/device/cuda_owners.cuh"
@@ -26,7 +26,7 @@ constexpr std::int64_t kHoldNanoseconds = 400'000;
 DeviceMemory allocate_for_timer(std::int64_t bytes) {
   DeviceMemory memory = allocate(bytes);
   if (!memory) {
-    throw ConfigError(Position{}, "the GPU has no memory left to flush its L2 cache with");
+    throw std::runtime_error("the GPU has no memory left to flush its L2 cache with");
   }
   return memory;
 }

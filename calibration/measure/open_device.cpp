@@ -57,8 +57,8 @@ OpenDeviceFunction load_module(const std::filesystem::path& path) {
   }
   void* const function = dlsym(module, kOpenDeviceSymbol);
   if (function == nullptr) {
-    throw ConfigError({path.string()},
-                      std::string("is no CUDA module of inferometer: it has no ") + kOpenDeviceSymbol);
+    throw ConfigError(Position{},
+                      path.string() + " is no CUDA module of inferometer: it has no " + kOpenDeviceSymbol);
   }
   return reinterpret_cast<OpenDeviceFunction>(function);
 }

@@ -28,7 +28,7 @@ TEST_CASE("buffers of an arena are aligned and apart and inside", "[arena]") {
     std::vector<Piece> pieces;
     for (int i = 0; i < 20; ++i) {
       const std::int64_t wish = dice.between(0, 900);
-      const std::int64_t left = bytes - arena.used();
+      const std::int64_t left = bytes / Arena::kAlignment * Arena::kAlignment - arena.used();
       auto* const begin = static_cast<std::byte*>(arena.take(wish));
       REQUIRE((begin != nullptr) == (wish <= left));
       if (begin == nullptr) {
@@ -45,17 +45,23 @@ TEST_CASE("buffers of an arena are aligned and apart and inside", "[arena]") {
 }
 
 TEST_CASE("an arena gives its last byte and not one more", "[arena]") {
-  Arena arena(address(), 1000);
-  CHECK(arena.take(1001) == nullptr);
+  Arena arena(address(), 1024);
+  CHECK(arena.take(1025) == nullptr);
   CHECK(arena.take(-1) == nullptr);
-  CHECK(arena.take(1000) == address());
+  CHECK(arena.take(INT64_MAX) == nullptr);
+  CHECK(arena.take(1024) == address());
   CHECK(arena.take(1) == nullptr);
   arena.reset();
   CHECK(arena.take(1) == address());
-  CHECK(arena.take(744) == address() + 256);
+  CHECK(arena.take(769) == nullptr);
+  CHECK(arena.take(768) == address() + 256);
   CHECK(arena.take(1) == nullptr);
-  arena.reset();
-  CHECK(arena.take(INT64_MAX) == nullptr);
+}
+
+TEST_CASE("an arena has whole alignments only", "[arena]") {
+  CHECK(Arena(address(), 1023).bytes() == 768);
+  CHECK(Arena(address(), 1024).bytes() == 1024);
+  CHECK(Arena().take(1) == nullptr);
 }
 
 }  // namespace

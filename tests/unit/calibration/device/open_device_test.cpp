@@ -24,7 +24,7 @@ std::string refusal(int index) {
   try {
     open_device(index);
   } catch (const ConfigError& error) {
-    return error.what();
+    return error.diagnostics().front().message;
   }
   return "opened";
 }
