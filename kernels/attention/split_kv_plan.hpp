@@ -80,7 +80,7 @@ constexpr double filled_share(std::int64_t blocks, std::int64_t places) {
 ///
 ///   blocks_unsplit  thread blocks with one split: sequences * KV heads * tiles of query heads
 ///   pages           most_attended_pages() of the longest sequence, >= 1
-///   fewest_pages    a split has at least so many, or all, >= 1
+///   fewest_pages    at most pages / fewest_pages splits, or one; >= 1
 ///   places          thread blocks that the GPU runs at a time, >= 1
 ///
 /// At most 2 * kMostSplits steps.
