@@ -75,6 +75,9 @@ inline std::uint32_t bits_of(double value, ElementType type) {
   const std::uint32_t largest =
       layout.has_infinity ? all_ones - 1 : (all_ones | ((1u << layout.fraction_bits) - 1)) - 1;
   const double magnitude = std::fabs(value);
+  if (magnitude == 0) {
+    return sign;  // zero has no exponent
+  }
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   const int lowest = 1 - layout.bias;
