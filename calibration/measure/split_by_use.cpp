@@ -7,7 +7,9 @@ namespace inferometer {
 SplitMeasurements split_by_use(const std::vector<Measurements>& measured) {
   SplitMeasurements parts;
   for (const Measurements& set : measured) {
-    Measurements fit{.header = set.header}, held_out{.header = set.header};
+    Measurements fit, held_out;
+    fit.header = set.header;
+    held_out.header = set.header;
     for (const MeasuredKernel& point : set.points) {
       (use_of(point.call) == PointUse::fit ? fit : held_out).points.push_back(point);
     }

@@ -17,7 +17,8 @@
 
 namespace inferometer {
 
-/// What a sweep measures a call for. A shape is held out or not by a draw of its own, the same in every sweep.
+/// What a sweep measures a call for. A shape is held out or not by a draw of its own, the same in every
+/// sweep.
 PointUse use_of(const KernelCall& call);
 
 /// What a plan may choose from of one kind.

@@ -57,14 +57,16 @@ double budget_seconds(const std::string& text) {
   }
   const double seconds = to_seconds(std::get<Duration>(*scalar));
   if (seconds < 10) {
-    throw ConfigError({}, "--budget \"" + text + "\" is too short for a calibration; 10 s is the least, 2m to 30m are usual");
+    throw ConfigError({}, "--budget \"" + text +
+                              "\" is too short for a calibration; 10 s is the least, 2m to 30m are usual");
   }
   return seconds;
 }
 
 std::optional<int> device_index(const std::string& text) {
   constexpr std::size_t kMostDigits = 4;
-  if (text.empty() || text.size() > kMostDigits || text.find_first_not_of("0123456789") != std::string::npos) {
+  if (text.empty() || text.size() > kMostDigits ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
     return std::nullopt;
   }
   return std::stoi(text);
@@ -83,9 +85,10 @@ SweepTarget target_by_name(const std::string& name) {
 
 SweepTarget target_of(KernelDevice& device, const MeasurementHeader& header) {
   if (header.gpu.empty()) {
-    throw ConfigError({}, "the driver calls this GPU \"" + header.device +
-                              "\", a name that no file in hardware/gpus has; add it to device_names of the GPU's "
-                              "file there, or write one");
+    throw ConfigError({},
+                      "the driver calls this GPU \"" + header.device +
+                          "\", a name that no file in hardware/gpus has; add it to device_names of the GPU's "
+                          "file there, or write one");
   }
   return {load_gpu(header.gpu), device.memory_bytes(), device.gpus()};
 }
@@ -94,17 +97,17 @@ SweepResult measure(KernelDevice& device, const SweepPlan& plan, RecordJournal& 
                     const MeasureOptions& options, bool is_quiet) {
   const InterruptGuard guard;
   ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
-  const SweepResult result = measure_sweep(
-      device, plan, journal, options, real_time_controls(InterruptGuard::flag()),
-      [&](const SweepProgress& progress) {
-        if (progress.elapsed_seconds > 0) {
-          bar.update({.elapsed_seconds = progress.elapsed_seconds,
-                      .doing = std::string(to_string(progress.family)),
-                      .requests_done = progress.done,
-                      .requests_in_all = progress.in_all,
-                      .unit = "points"});
-        }
-      });
+  const SweepResult result =
+      measure_sweep(device, plan, journal, options, real_time_controls(InterruptGuard::flag()),
+                    [&](const SweepProgress& progress) {
+                      if (progress.elapsed_seconds > 0) {
+                        bar.update({.elapsed_seconds = progress.elapsed_seconds,
+                                    .doing = std::string(to_string(progress.family)),
+                                    .requests_done = progress.done,
+                                    .requests_in_all = progress.in_all,
+                                    .unit = "points"});
+                      }
+                    });
   bar.clear();
   return result;
 }
@@ -117,14 +120,15 @@ std::string today() {
 std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
   const std::vector<Measurements> measured = read_measurements({arguments.out}, {header.gpu});
   const SplitMeasurements parts = split_by_use(measured);
-  const KernelProfile profile =
-      fit_profile(parts.fit,
-                  {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
-                  [](KernelFamily, const std::string&, std::size_t) {});
+  const KernelProfile profile = fit_profile(
+      parts.fit,
+      {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
+      [](KernelFamily, const std::string&, std::size_t) {});
   const std::filesystem::path path = std::filesystem::path(arguments.out) / "profile.json";
   write_file(path, to_json(profile));
   std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
-                     validation_text(validate(profile, parts.held_out)) + "\nKernels beside what is possible:\n\n";
+                     validation_text(validate(profile, parts.held_out)) +
+                     "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);
     text += goal_table(goals);
@@ -155,8 +159,9 @@ void run_calibration(const MeasureArguments& arguments) {
   }
   const std::optional<int> index = device_index(arguments.gpu);
   if (!index) {
-    throw ConfigError({}, "--gpu \"" + arguments.gpu +
-                              "\" is not the number of a GPU of this machine, 0 for the first; names go with --dry-run");
+    throw ConfigError(
+        {}, "--gpu \"" + arguments.gpu +
+                "\" is not the number of a GPU of this machine, 0 for the first; names go with --dry-run");
   }
   if (arguments.out.empty()) {
     throw ConfigError({}, "--out DIR is needed: where records and profile are written");
@@ -189,11 +194,15 @@ void add_calibrate_run(CLI::App& parent) {
   const auto arguments = std::make_shared<MeasureArguments>();
   CLI::App* command = parent.add_subcommand(
       "run", "Measures the kernels of a GPU of this machine, fits a profile to them and says how good it is");
-  command->add_option("--gpu", arguments->gpu, "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
+  command
+      ->add_option("--gpu", arguments->gpu,
+                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
       ->capture_default_str();
-  command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")->capture_default_str();
-  command->add_option("--out", arguments->out,
-                      "Directory for records, profile.json and summary.txt; a run that was stopped goes on in its own");
+  command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")
+      ->capture_default_str();
+  command->add_option(
+      "--out", arguments->out,
+      "Directory for records, profile.json and summary.txt; a run that was stopped goes on in its own");
   command->add_flag("--dry-run", arguments->is_dry_run,
                     "Only print what would be measured, and how long it should take");
   command->add_flag("--quiet", arguments->is_quiet, "No progress bar");

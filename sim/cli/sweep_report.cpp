@@ -66,10 +66,11 @@ std::string plan_text(const SweepPlan& plan, const GpuSpec& gpu) {
   rows.push_back(plan_row("all", all));
   return fmt::format(
       "{}: {} points in about {}, of a budget of {}\n\n{}\n"
-      "GB and TFLOP are those of one run of each point. Times are estimates from the datasheet's roofline: a point\n"
+      "GB and TFLOP are those of one run of each point. Times are estimates from the datasheet's roofline: a "
+      "point\n"
       "is filled, checked, and run about twenty times with the cache flushed before each.\n",
-      gpu.title, grouped(all.points), short_duration(1e3 * all.seconds), short_duration(1e3 * plan.budget_seconds),
-      align_columns(rows, 1));
+      gpu.title, grouped(all.points), short_duration(1e3 * all.seconds),
+      short_duration(1e3 * plan.budget_seconds), align_columns(rows, 1));
 }
 
 std::string sweep_text(const SweepResult& result, const SweepPlan& plan) {
