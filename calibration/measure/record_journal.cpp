@@ -148,7 +148,8 @@ void RecordJournal::require_same_set(const std::string& path) const {
 
 Measurements RecordJournal::read_record(const std::string& path) const {
   LineSource lines(open_bytes(path), path);
-  FileContents contents(path, gpus_, {});
+  const MeasurementHints no_hints;
+  FileContents contents(path, gpus_, no_hints);
   RowErrors errors;
   import_record(lines, contents, errors);
   errors.throw_if_any(path);
