@@ -20,7 +20,7 @@ enum class Fault {
   halves_nucleus,         ///< top-p of half the probability
   swaps_gate_and_up,
   swaps_from_and_to,
-  next_row,               ///< of the embedding table, or of the weights
+  next_row,  ///< of the embedding table, or of the weights
 };
 
 /// Of the kernels called next.

@@ -35,7 +35,8 @@ struct Timer::State {
   int captured = 0;
 };
 
-Timer::Timer(int, std::int64_t) : state_(std::make_unique<State>()) {}
+Timer::Timer(int, std::int64_t) : state_(std::make_unique<State>()) {
+}
 
 Timer::~Timer() = default;
 
@@ -54,7 +55,8 @@ TimedRun Timer::time(const Graph&) {
   return {.seconds = 1.0 / state_->captured, .sm_mhz = 0};
 }
 
-void DeleteGraph::operator()(CUgraphExec_st*) const {}
+void DeleteGraph::operator()(CUgraphExec_st*) const {
+}
 
 void require_launched(const kernels::LaunchResult& result) {
   if (!result.ok()) {

@@ -1,5 +1,5 @@
-// The kernels' launchers as plain loops over host memory, written from their headers alone. They stand in for the
-// GPU where the runners' own arithmetic is tested: which inputs go with an output, and what is allowed.
+// The kernels' launchers as plain loops over host memory, written from their headers alone. They stand in for
+// the GPU where the runners' own arithmetic is tested: which inputs go with an output, and what is allowed.
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,8 @@ std::int64_t kv_head_of(std::int64_t head, std::int64_t heads, std::int64_t kv_h
   return has(Fault::confuses_kv_heads) ? head % kv_heads : head / (heads / kv_heads);
 }
 
-std::vector<double> row(const void* buffer, std::int64_t first, std::int64_t count, kernels::ElementType type) {
+std::vector<double> row(const void* buffer, std::int64_t first, std::int64_t count,
+                        kernels::ElementType type) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i) {
     values.push_back(load(buffer, first + i, type));
@@ -129,7 +130,8 @@ LaunchResult fill_poison(void* buffer, std::int64_t bytes, Stream) {
   return {};
 }
 
-LaunchResult fill_int32(std::int32_t* buffer, std::int64_t count, std::int32_t first, std::int32_t step, Stream) {
+LaunchResult fill_int32(std::int32_t* buffer, std::int64_t count, std::int32_t first, std::int32_t step,
+                        Stream) {
   for (std::int64_t i = 0; i < count; ++i) {
     buffer[i] = first + static_cast<std::int32_t>(i) * step;
   }
@@ -143,8 +145,8 @@ LaunchResult fill_permutation(std::int32_t* buffer, std::int64_t count, std::uin
   return {};
 }
 
-LaunchResult count_nonfinite(const void* buffer, std::int64_t count, ElementType type, NonfiniteCounts* counts,
-                             Stream) {
+LaunchResult count_nonfinite(const void* buffer, std::int64_t count, ElementType type,
+                             NonfiniteCounts* counts, Stream) {
   for (std::int64_t i = 0; i < count; ++i) {
     const double value = load(buffer, i, type);
     counts->nans += std::isnan(value) ? 1 : 0;
@@ -163,7 +165,8 @@ void destroy(GemmPlan* plan) {
   delete plan;
 }
 
-void destroy(GemmLibrary*) {}
+void destroy(GemmLibrary*) {
+}
 
 LaunchResult plan_gemm(const GemmLibrary&, const GemmShape& shape, GemmPlanPtr& plan) {
   if (shape.n % 8 != 0) {
@@ -215,7 +218,8 @@ LaunchResult gemv(const GemmShape& shape, const GemmBuffers& buffers, Stream) {
 
 // ---- attention ----
 
-LaunchResult prefill_attention(const PrefillAttentionShape& shape, const PrefillAttentionBuffers& buffers, Stream) {
+LaunchResult prefill_attention(const PrefillAttentionShape& shape, const PrefillAttentionBuffers& buffers,
+                               Stream) {
   const std::int64_t dim = shape.head_dim;
   const Output output(buffers.output, shape.total_tokens * shape.heads * dim, shape.element);
   for (std::int64_t sequence = 0; sequence < shape.batch; ++sequence) {
@@ -228,15 +232,17 @@ LaunchResult prefill_attention(const PrefillAttentionShape& shape, const Prefill
         const std::int64_t kv_head = testing::kv_head_of(head, shape.heads, shape.kv_heads);
         const auto element = [&](const void* buffer) {
           return [&, buffer](std::int64_t position, std::size_t column) {
-            return load(buffer,
-                        ((first_key + position) * shape.kv_heads + kv_head) * dim + static_cast<std::int64_t>(column),
-                        shape.element);
+            return load(
+                buffer,
+                ((first_key + position) * shape.kv_heads + kv_head) * dim + static_cast<std::int64_t>(column),
+                shape.element);
           };
         };
         const std::int64_t first = ((first_token + token) * shape.heads + head) * dim;
         const auto [begin, end] = testing::visible(past + token, shape.window);
-        const std::vector<double> result = testing::attend(testing::row(buffers.query, first, dim, shape.element),
-                                                           begin, end, element(buffers.keys), element(buffers.values));
+        const std::vector<double> result =
+            testing::attend(testing::row(buffers.query, first, dim, shape.element), begin, end,
+                            element(buffers.keys), element(buffers.values));
         for (std::int64_t i = 0; i < dim; ++i) {
           output.set(first + i, result[static_cast<std::size_t>(i)]);
         }
@@ -248,10 +254,12 @@ LaunchResult prefill_attention(const PrefillAttentionShape& shape, const Prefill
 
 LaunchResult decode_attention_workspace(const DecodeAttentionShape& shape, std::size_t& bytes) {
   bytes = 0;
-  return shape.heads % shape.kv_heads == 0 ? LaunchResult{} : LaunchResult{KernelStatus::unsupported, "groups"};
+  return shape.heads % shape.kv_heads == 0 ? LaunchResult{}
+                                           : LaunchResult{KernelStatus::unsupported, "groups"};
 }
 
-LaunchResult decode_attention(const DecodeAttentionShape& shape, const DecodeAttentionBuffers& buffers, Stream) {
+LaunchResult decode_attention(const DecodeAttentionShape& shape, const DecodeAttentionBuffers& buffers,
+                              Stream) {
   const std::int64_t dim = shape.head_dim;
   const Output output(buffers.output, shape.batch * shape.heads * dim, shape.query_type);
   for (std::int64_t sequence = 0; sequence < shape.batch; ++sequence) {
@@ -270,7 +278,8 @@ LaunchResult decode_attention(const DecodeAttentionShape& shape, const DecodeAtt
       const double value_scale = has(Fault::forgets_scale) ? 1 : static_cast<double>(buffers.value_scale);
       const std::vector<double> result =
           testing::attend(testing::row(buffers.query, first, dim, shape.query_type), begin, end,
-                          element(buffers.keys, static_cast<double>(buffers.key_scale)), element(buffers.values, value_scale));
+                          element(buffers.keys, static_cast<double>(buffers.key_scale)),
+                          element(buffers.values, value_scale));
       for (std::int64_t i = 0; i < dim; ++i) {
         output.set(first + i, result[static_cast<std::size_t>(i)]);
       }
@@ -287,15 +296,18 @@ LaunchResult rms_norm(const RmsNormShape& shape, const RmsNormBuffers& buffers, 
     double squares = 0;
     std::vector<double> x;
     for (std::int64_t i = token * shape.width; i < (token + 1) * shape.width; ++i) {
-      x.push_back(load(buffers.input, i, kBf16) + (shape.adds_residual ? load(buffers.residual, i, kBf16) : 0));
+      x.push_back(load(buffers.input, i, kBf16) +
+                  (shape.adds_residual ? load(buffers.residual, i, kBf16) : 0));
       squares += x.back() * x.back();
       if (shape.adds_residual && !has(Fault::keeps_residual)) {
         store(buffers.residual, i, kBf16, x.back());
       }
     }
-    const double rms = std::sqrt(squares / static_cast<double>(shape.width) + static_cast<double>(kRmsNormEpsilon));
+    const double rms =
+        std::sqrt(squares / static_cast<double>(shape.width) + static_cast<double>(kRmsNormEpsilon));
     for (std::int64_t i = 0; i < shape.width; ++i) {
-      output.set(token * shape.width + i, x[static_cast<std::size_t>(i)] / rms * load(buffers.weight, i, kBf16));
+      output.set(token * shape.width + i,
+                 x[static_cast<std::size_t>(i)] / rms * load(buffers.weight, i, kBf16));
     }
   }
   return {};
@@ -312,8 +324,9 @@ LaunchResult rope_kv_write(const RopeKvWriteShape& shape, const RopeKvWriteBuffe
       for (std::int64_t d = 0; d < dim; ++d) {
         const std::int64_t pair = d % (dim / 2);
         const double sign = has(Fault::turns_backwards) ? -1 : 1;
-        const double angle = sign * buffers.positions[token] *
-                             std::pow(shape.theta, -2.0 * static_cast<double>(pair) / static_cast<double>(dim));
+        const double angle =
+            sign * buffers.positions[token] *
+            std::pow(shape.theta, -2.0 * static_cast<double>(pair) / static_cast<double>(dim));
         const double low = before[static_cast<std::size_t>(pair)];
         const double high = before[static_cast<std::size_t>(pair + dim / 2)];
         const double turned = d < dim / 2 ? low * std::cos(angle) - high * std::sin(angle)
@@ -398,8 +411,7 @@ LaunchResult top_p(const TopPShape& shape, const TopPBuffers& buffers, Stream) {
       sum += std::exp(static_cast<double>(logit - largest) / static_cast<double>(shape.temperature));
       least = logit;
     }
-    const double passed =
-        sum * uniform_draw(shape.seed, shape.first_draw + static_cast<std::uint64_t>(r));
+    const double passed = sum * uniform_draw(shape.seed, shape.first_draw + static_cast<std::uint64_t>(r));
     double before = 0;
     for (std::int64_t i = 0; i < shape.vocab; ++i) {
       before += logits[i] >= least ? weight(i) : 0;

@@ -1,5 +1,5 @@
-// The runners' checks against kernels that are right, and against kernels that are wrong in one way each. The kernels
-// are plain loops over host memory (host_kernels.cpp).
+// The runners' checks against kernels that are right, and against kernels that are wrong in one way each. The
+// kernels are plain loops over host memory (host_kernels.cpp).
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,8 @@ constexpr std::int64_t kMemoryBytes = std::int64_t{1} << 28;
 
 /// Memory that stands for a GPU's.
 struct HostGpu {
-  std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kMemoryBytes + Arena::kAlignment);
+  std::unique_ptr<std::byte[]> memory =
+      std::make_unique_for_overwrite<std::byte[]>(kMemoryBytes + Arena::kAlignment);
   Arena arena{aligned(memory.get()), kMemoryBytes};
   Timer timer{1, 1};
   kernels::GemmLibrary library;
@@ -106,8 +107,8 @@ TEST_CASE("the check of a GEMM passes what is right and finds what is wrong", "[
 TEST_CASE("the faster of both GEMM kernels is taken and candidates that do not run are not", "[runners]") {
   HostGpu gpu;
   RunnerContext context = gpu.context();
-  // The fake timer makes each capture faster than the one before: candidates 1 and 2 are timed, then both again,
-  // then the gemv kernel, for at most 16 rows.
+  // The fake timer makes each capture faster than the one before: candidates 1 and 2 are timed, then both
+  // again, then the gemv kernel, for at most 16 rows.
   CHECK(prepare_gemm(context, call_of(KernelFamily::gemm, "bf16", {4, 16, 32}), kSeed)->kernel() == "gemv");
   RunnerContext again = gpu.context();
   const std::string kernel =
@@ -117,7 +118,8 @@ TEST_CASE("the faster of both GEMM kernels is taken and candidates that do not r
   RunnerContext odd = gpu.context();
   CHECK(prepare_gemm(odd, call_of(KernelFamily::gemm, "bf16", {4, 12, 32}), kSeed)->kernel() == "gemv");
   RunnerContext refused = gpu.context();
-  CHECK_THROWS_AS(prepare_gemm(refused, call_of(KernelFamily::gemm, "bf16", {17, 12, 32}), kSeed), NotPrepared);
+  CHECK_THROWS_AS(prepare_gemm(refused, call_of(KernelFamily::gemm, "bf16", {17, 12, 32}), kSeed),
+                  NotPrepared);
 }
 
 TEST_CASE("the check of prefill attention passes what is right and finds what is wrong", "[runners]") {
@@ -126,7 +128,8 @@ TEST_CASE("the check of prefill attention passes what is right and finds what is
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads});
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {1, 30, 40, 4, 2, 64, 16}),
               {Fault::drops_newest_key, Fault::window_too_wide, Fault::confuses_kv_heads});
-  check_finds(call_of(KernelFamily::prefill_attention, "bf16", {3, 9, 0, 2, 1, 128, 0}), {Fault::leaves_last_output});
+  check_finds(call_of(KernelFamily::prefill_attention, "bf16", {3, 9, 0, 2, 1, 128, 0}),
+              {Fault::leaves_last_output});
 }
 
 TEST_CASE("the check of decode attention passes what is right and finds what is wrong", "[runners]") {
@@ -138,7 +141,8 @@ TEST_CASE("the check of decode attention passes what is right and finds what is 
               {Fault::window_too_wide, Fault::drops_newest_key});
   check_finds(call_of(KernelFamily::decode_attention, "fp8_kv", {2, 100, 4, 2, 64, 0}),
               {Fault::forgets_scale, Fault::leaves_last_output});
-  check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 1, 4, 2, 64, 0}), {Fault::five_percent_off});
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 1, 4, 2, 64, 0}),
+              {Fault::five_percent_off});
 }
 
 TEST_CASE("the check of the norms passes what is right and finds what is wrong", "[runners]") {
@@ -151,8 +155,9 @@ TEST_CASE("the check of the norms passes what is right and finds what is wrong",
 TEST_CASE("the check of the rotary embedding passes what is right and finds what is wrong", "[runners]") {
   // 4 heads and 1 KV head; 5 and 1; 8 and 2.
   for (const double width : {640.0, 768.0, 1280.0}) {
-    check_finds(call_of(KernelFamily::elementwise, "rope", {40, width}),
-                {Fault::leaves_last_output, Fault::five_percent_off, Fault::turns_backwards, Fault::wrong_slot});
+    check_finds(
+        call_of(KernelFamily::elementwise, "rope", {40, width}),
+        {Fault::leaves_last_output, Fault::five_percent_off, Fault::turns_backwards, Fault::wrong_slot});
   }
   check_finds(call_of(KernelFamily::elementwise, "rope", {1, 640}), {Fault::wrong_slot});
 }
@@ -165,7 +170,8 @@ TEST_CASE("the checks of embedding and activation pass what is right and find wh
 }
 
 TEST_CASE("the check of sampling passes what is right and finds what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::elementwise, "argmax", {50, 1000}), {Fault::leaves_last_output, Fault::next_row});
+  check_finds(call_of(KernelFamily::elementwise, "argmax", {50, 1000}),
+              {Fault::leaves_last_output, Fault::next_row});
   check_finds(call_of(KernelFamily::elementwise, "top_p", {50, 1000}),
               {Fault::leaves_last_output, Fault::halves_nucleus});
 }
