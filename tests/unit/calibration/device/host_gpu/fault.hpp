@@ -20,10 +20,12 @@ enum class Fault {
   halves_nucleus,         ///< top-p of half the probability
   swaps_gate_and_up,
   swaps_from_and_to,
-  next_row,  ///< of the embedding table, or of the weights
+  leaves_out_a_rank,  ///< of an all-reduce
+  next_row,           ///< of the embedding table, or of the weights
 };
 
 /// Of the kernels called next.
 void set_fault(Fault fault);
+bool has_fault(Fault fault);
 
 }  // namespace inferometer::testing
