@@ -102,8 +102,9 @@ void check_finds(const KernelCall& call, std::vector<Fault> faults) {
 }
 
 TEST_CASE("the check of a GEMM passes what is right and finds what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::gemm, "bf16", {50, 72, 96}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(
+      call_of(KernelFamily::gemm, "bf16", {300, 40, 64}),
+      {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off, Fault::next_row});
   check_finds(call_of(KernelFamily::gemm, "bf16", {3, 40, 64}),
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
   check_finds(call_of(KernelFamily::gemm, "fp8", {50, 48, 64}),
@@ -136,7 +137,8 @@ TEST_CASE("the fastest GEMM kernel is taken and candidates that do not run are n
 TEST_CASE("the check of prefill attention passes what is right and finds what is wrong", "[runners]") {
   //                               batch, tokens, past, heads, kv_heads, head_dim, window
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {2, 20, 7, 6, 3, 64, 0}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads});
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::confuses_kv_heads});
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {1, 30, 40, 4, 2, 64, 16}),
               {Fault::drops_newest_key, Fault::window_too_wide, Fault::confuses_kv_heads});
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {3, 9, 0, 2, 1, 128, 0}),
@@ -145,9 +147,9 @@ TEST_CASE("the check of prefill attention passes what is right and finds what is
 
 TEST_CASE("the check of decode attention passes what is right and finds what is wrong", "[runners]") {
   //                              batch, context, heads, kv_heads, head_dim, window
-  check_finds(call_of(KernelFamily::decode_attention, "bf16", {3, 200, 6, 3, 64, 0}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads,
-               Fault::ignores_block_table, Fault::drops_newest_key});
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {16, 90, 6, 3, 64, 0}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::confuses_kv_heads, Fault::ignores_block_table, Fault::drops_newest_key});
   check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 200, 4, 2, 128, 50}),
               {Fault::window_too_wide, Fault::drops_newest_key});
   check_finds(call_of(KernelFamily::decode_attention, "fp8_kv", {2, 100, 4, 2, 64, 0}),
@@ -157,8 +159,8 @@ TEST_CASE("the check of decode attention passes what is right and finds what is 
 }
 
 TEST_CASE("the check of the norms passes what is right and finds what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::elementwise, "norm", {70, 256}),
-              {Fault::leaves_last_output, Fault::five_percent_off});
+  check_finds(call_of(KernelFamily::elementwise, "norm", {600, 64}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off});
   check_finds(call_of(KernelFamily::elementwise, "add_norm", {5, 64}),
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::keeps_residual});
 }
@@ -174,10 +176,12 @@ TEST_CASE("the check of the rotary embedding passes what is right and finds what
 }
 
 TEST_CASE("the checks of embedding and activation pass what is right and find what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::elementwise, "embedding", {100, 64}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
-  check_finds(call_of(KernelFamily::elementwise, "silu_mul", {40, 96}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::swaps_gate_and_up});
+  check_finds(
+      call_of(KernelFamily::elementwise, "embedding", {1000, 64}),
+      {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(call_of(KernelFamily::elementwise, "silu_mul", {600, 96}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::swaps_gate_and_up});
 }
 
 TEST_CASE("the check of sampling passes what is right and finds what is wrong", "[runners]") {
@@ -190,7 +194,8 @@ TEST_CASE("the check of sampling passes what is right and finds what is wrong", 
 TEST_CASE("the checks of copies pass what is right and find what is wrong", "[runners]") {
   check_finds(call_of(KernelFamily::elementwise, "kv_copy", {320, 64}),
               {Fault::leaves_last_output, Fault::swaps_from_and_to});
-  check_finds(call_of(KernelFamily::elementwise, "copy", {100, 64}), {Fault::leaves_last_output});
+  check_finds(call_of(KernelFamily::elementwise, "copy", {100, 64}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output});
 }
 
 TEST_CASE("the check of collectives passes what is right and finds what is wrong", "[runners]") {
