@@ -127,6 +127,12 @@ class CudaDevice final : public KernelDevice {
 
   double full_sm_mhz() const override;
 
+  int gpus() const override {
+    int visible = 1;
+    check_cuda(cudaGetDeviceCount(&visible), "counting the GPUs");
+    return visible;
+  }
+
   double memory_bytes() const override { return static_cast<double>(arena_.bytes()); }
 
   Prepared prepare(const KernelCall& call, std::uint64_t seed) override {

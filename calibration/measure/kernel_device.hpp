@@ -61,6 +61,9 @@ class KernelDevice {
   /// The SM clock that the GPU runs at when nothing holds it down, in MHz.
   [[nodiscard]] virtual double full_sm_mhz() const = 0;
 
+  /// GPUs of this machine that can run a collective together, this one among them.
+  [[nodiscard]] virtual int gpus() const { return 1; }
+
   /// Memory that the buffers of one call may take together.
   [[nodiscard]] virtual double memory_bytes() const = 0;
 

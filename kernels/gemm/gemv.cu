@@ -2,73 +2,47 @@
 
 #include "kernels/common/element.cuh"
 #include "kernels/common/launch_check.cuh"
-#include "kernels/gemm/e4m3_pair.hpp"
 #include "kernels/gemm/gemv.hpp"
+#include "kernels/gemm/gemv_fragments.hpp"
 
 namespace inferometer::kernels {
 namespace {
 
-// ---- fragments ----
-//
-// mma.m16n8k16 (PTX ISA, "Matrix Fragments for mma.m16n8k16"): lane = 4 group + member. The lane holds of A,
-// in this order of registers, rows group and group + 8, each at columns (2 member, 2 member + 1), then the
-// same rows at those columns + 8; of B, column group at rows (2 member, 2 member + 1), then those rows + 8;
-// of the result, row group at columns (2 member, 2 member + 1), then row group + 8.
-//
-// A sum over k may run in any order as long as both factors take the same: lane (group, member) reads 16
-// bytes of k in a row, from rows group and group + 8 of the weights and from token group, and hands pairs of
-// them to the mma in the order in which they lie.
+// ---- products ----
 
 struct Float4 {
   float sums[4];
 };
 
 template <class Element>
-__device__ __forceinline__ void multiply_add(Float4& sum, std::uint32_t a0, std::uint32_t a1,
-                                             std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
-                                             std::uint32_t b1) {
+__device__ __forceinline__ void multiply_add(Float4& sum, const MmaOperands& operands) {
   float* c = sum.sums;
+  const std::uint32_t* a = operands.a;
+  const std::uint32_t* b = operands.b;
   if constexpr (std::is_same_v<Element, Bf16>) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   } else {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
         "{%0,%1,%2,%3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 }
-
-struct alignas(16) Bits16 {
-  std::uint32_t words[4];
-};
 
 /// One step of a warp: 16 rows of weights by 8 tokens a tile by 64 bytes of k.
 template <class Element, int kTokenTiles>
 __device__ __forceinline__ void multiply_step(Float4 (&sums)[kTokenTiles], const Bits16& low_row,
                                               const Bits16& high_row, const Bits16 (&tokens)[kTokenTiles]) {
-  if constexpr (sizeof(Element) == 2) {
+  constexpr bool kIsWide = sizeof(Element) == 2;
 #pragma unroll
-    for (int pair = 0; pair < 4; pair += 2) {
+  for (int part = 0; part < (kIsWide ? kMmasOfWideStep : kMmasOfNarrowStep); ++part) {
 #pragma unroll
-      for (int tile = 0; tile < kTokenTiles; ++tile) {
-        const Bits16& token = tokens[tile];
-        multiply_add<Element>(sums[tile], low_row.words[pair], high_row.words[pair], low_row.words[pair + 1],
-                              high_row.words[pair + 1], token.words[pair], token.words[pair + 1]);
-      }
-    }
-  } else {
-#pragma unroll
-    for (int word = 0; word < 4; ++word) {
-      const Fp16Pairs low = fp16_of_e4m3(low_row.words[word]);
-      const Fp16Pairs high = fp16_of_e4m3(high_row.words[word]);
-#pragma unroll
-      for (int tile = 0; tile < kTokenTiles; ++tile) {
-        const Fp16Pairs token = fp16_of_e4m3(tokens[tile].words[word]);
-        multiply_add<Element>(sums[tile], low.even, high.even, low.odd, high.odd, token.even, token.odd);
-      }
+    for (int tile = 0; tile < kTokenTiles; ++tile) {
+      multiply_add<Element>(sums[tile], kIsWide ? wide_operands(low_row, high_row, tokens[tile], part)
+                                                : narrow_operands(low_row, high_row, tokens[tile], part));
     }
   }
 }
@@ -181,15 +155,14 @@ __device__ __forceinline__ void multiply_range(const GemvArguments& arguments, F
 
 template <int kTokenTiles>
 __device__ __forceinline__ void share(const Float4 (&sums)[kTokenTiles], SharedSums<kTokenTiles>& shared) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int row = warp % kGemvRowWarps * 16 + lane / 4;
+  const int first_row = warp % kGemvRowWarps * 16;
 #pragma unroll
   for (int tile = 0; tile < kTokenTiles; ++tile) {
-    const int token = tile * 8 + lane % 4 * 2;
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
-      shared[warp / kGemvRowWarps][token + part % 2][row + part / 2 * 8] = sums[tile].sums[part];
+      const ResultPlace place = result_place(static_cast<int>(threadIdx.x % 32), part);
+      shared[warp / kGemvRowWarps][tile * 8 + place.token][first_row + place.row] = sums[tile].sums[part];
     }
   }
   __syncthreads();

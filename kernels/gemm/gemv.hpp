@@ -44,9 +44,11 @@ struct GemvPlan {
   int steps_of_split = 0;  ///< a multiple of a turn of all warps, but for rounding up at the end of k
 };
 
-/// The split that takes the least time by a count of steps: those of one block, times the rounds in which
-/// the GPU runs the blocks, and for splits what the last block needs to write its sums and read all, counted
-/// as the steps that move as many bytes. Precondition: a shape that gemv() takes; multiprocessors >= 1.
+/// The split that takes the least time by a count of steps: those of one block and a turn more, in which its
+/// first loads come; times the rounds in which the GPU runs the blocks, half a round more for their uneven
+/// end, and never less than one; and for splits what the last block needs to write its sums and read all,
+/// counted as the steps that move as many bytes. Precondition: a shape that gemv() takes; multiprocessors
+/// >= 1.
 constexpr GemvPlan plan_gemv(const GemmShape& shape, int multiprocessors) {
   constexpr int kTurn = kGemvTurnWarps * kGemvUnroll;
   const int steps = static_cast<int>(divide_up<std::int64_t>(shape.k, gemv_step(shape.type)));
@@ -62,8 +64,9 @@ constexpr GemvPlan plan_gemv(const GemmShape& shape, int multiprocessors) {
     if (used != splits) {
       continue;
     }
-    const auto rounds = static_cast<double>(divide_up(row_blocks * splits, blocks_at_once));
-    const double time = rounds * steps_of_split + (splits > 1 ? sum_steps * (1 + splits) : 0);
+    const double blocks = static_cast<double>(row_blocks * splits);
+    const double rounds = std::max(1.0, blocks / static_cast<double>(blocks_at_once) + 0.5);
+    const double time = rounds * (steps_of_split + kTurn) + (splits > 1 ? sum_steps * (1 + splits) : 0);
     if (splits == 1 || time < least) {
       least = time;
       best.splits = splits;

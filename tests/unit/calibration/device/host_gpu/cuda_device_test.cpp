@@ -222,6 +222,7 @@ TEST_CASE("collectives are timed after all GPUs have met", "[cuda_device]") {
   const Machine machine;
   host_gpus().gpus = 3;
   const auto device = open_cuda_device(1);
+  CHECK(device->gpus() == 3);
   const KernelCall call = call_of(KernelFamily::collective, "nccl_all_reduce", {3, 1600});
   REQUIRE(device->prepare(call, kSeed).outcome == Prepared::Outcome::ready);
   CHECK(device->verify().passed);
