@@ -43,9 +43,16 @@ constexpr int decode_stages(int head_dim, int kv_bytes) {
   return kDecodeWarps * 2 * page_bytes(head_dim, kv_bytes) >= 32 * 1024 ? 2 : 3;
 }
 
-/// Shared memory of a thread block for pages. Later it holds the accumulators of all warps.
+/// Shared memory of one warp for pages. Later it holds the warp's accumulator.
 constexpr int decode_ring_bytes(int head_dim, int kv_bytes) {
-  return kDecodeWarps * decode_stages(head_dim, kv_bytes) * 2 * page_bytes(head_dim, kv_bytes);
+  return decode_stages(head_dim, kv_bytes) * 2 * page_bytes(head_dim, kv_bytes);
+}
+
+/// Of a thread block: the rings of pages, the query as 16-bit elements, and for each row maximum, sum and
+/// weight in each warp, and maximum and sum in all.
+constexpr int decode_shared_bytes(int head_dim, int kv_bytes) {
+  const int of_states = kDecodeRows * (3 * kDecodeWarps + 2) * 4;
+  return kDecodeWarps * decode_ring_bytes(head_dim, kv_bytes) + kDecodeRows * head_dim * 2 + of_states;
 }
 
 /// Thread blocks of a multiprocessor that registers allow: the accumulator takes head_dim / 2 of each
@@ -58,11 +65,8 @@ constexpr int decode_blocks_by_registers(int head_dim) {
 /// all warps compute are (stages - 1) / stages of the blocks' rings: 64 KB or more on an A100 (164 KB), 64 to
 /// 128 KB on an H100 (228 KB), where 32 KB cover the latency of memory at full speed.
 constexpr int decode_blocks_per_sm(int head_dim, int kv_bytes, int shared_bytes_per_sm) {
-  constexpr int kOfSystem = 1024;
-  constexpr int kOfStates = 1024;  // softmax states of 16 rows in each warp
-  const int of_query = kDecodeRows * head_dim * 2;
-  const int by_shared =
-      shared_bytes_per_sm / (decode_ring_bytes(head_dim, kv_bytes) + of_query + kOfStates + kOfSystem);
+  constexpr int kOfSystem = 1024;  // taken of shared memory by each block
+  const int by_shared = shared_bytes_per_sm / (decode_shared_bytes(head_dim, kv_bytes) + kOfSystem);
   const int by_registers = decode_blocks_by_registers(head_dim);
   return by_shared < by_registers ? by_shared : by_registers;
 }

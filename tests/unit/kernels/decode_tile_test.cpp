@@ -117,8 +117,7 @@ TEST_CASE("accumulators fit where pages were and keep four columns together", "[
     }
     CHECK(static_cast<int>(elements.size()) == kDecodeRows * format.head_dim);
     CHECK(*elements.rbegin() == kDecodeRows * format.head_dim - 1);
-    CHECK(decode_ring_bytes(format.head_dim, format.kv_bytes) >=
-          kDecodeWarps * kDecodeRows * format.head_dim * 4);
+    CHECK(decode_ring_bytes(format.head_dim, format.kv_bytes) >= kDecodeRows * format.head_dim * 4);
   }
 }
 
@@ -130,8 +129,8 @@ TEST_CASE("enough bytes are on their way on the GPUs that are calibrated", "[ker
       const int stages = decode_stages(format.head_dim, format.kv_bytes);
       INFO("head_dim " << format.head_dim << " bytes " << format.kv_bytes << " shared " << shared);
       REQUIRE(blocks >= 1);
-      CHECK(blocks * (decode_ring_bytes(format.head_dim, format.kv_bytes) / stages) * (stages - 1) >=
-            64 * 1024);
+      const int ring = kDecodeWarps * decode_ring_bytes(format.head_dim, format.kv_bytes);
+      CHECK(blocks * ring / stages * (stages - 1) >= 64 * 1024);
     }
   }
   // An L4 (100 KB) has no room for pages of head_dim 256 of 16-bit elements.
