@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace inferometer {
 
@@ -13,5 +14,8 @@ struct FileHash {
 
 /// Reads the whole file in pieces. Throws ConfigError when it cannot be read.
 FileHash hash_file(const std::string& path);
+
+/// The digest of bytes in memory, in the same form.
+std::string hash_text(std::string_view bytes);
 
 }  // namespace inferometer

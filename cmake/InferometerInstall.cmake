@@ -13,7 +13,7 @@ install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 install(DIRECTORY base hardware costmodel calibration workloads sim
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inferometer
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE)
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "device" EXCLUDE)
 
 # Found by data_directory(), base/data_path.hpp, under the same relative names as in the source tree.
 foreach(folder IN ITEMS scenarios hardware/gpus hardware/profiles costmodel/models workloads/presets)

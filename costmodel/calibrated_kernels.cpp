@@ -12,6 +12,9 @@ namespace inferometer {
 namespace {
 
 constexpr std::string_view kCommonFormat = "bf16";
+// Not every library fuses them.
+constexpr std::string_view kFusedNorm = "add_norm";
+constexpr std::string_view kPlainNorm = "norm";
 
 // An error is drawn for a whole region. Those in the tails are of single points, and would make an operator
 // ten times as slow at every size.
@@ -65,6 +68,9 @@ CalibratedKernels::CalibratedKernels(const KernelProfile& kernels, const GpuSpec
 ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
   if (const KernelFit* fit = find_fit(kernels_, call.family, call.variant)) {
     return {fit, call.variant, false};
+  }
+  if (call.variant == kFusedNorm) {
+    return choose({call.family, std::string(kPlainNorm), call.axes});
   }
   const bool has_formats = call.family == KernelFamily::gemm ||
                            call.family == KernelFamily::prefill_attention ||

@@ -129,11 +129,11 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
 
   std::vector<Operator> list;
   list.push_back(
-      measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, hidden_bytes)));
-  // Two a layer and the last: read the input and the residual stream, write the normed sum.
+      measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, 2 * hidden_bytes)));
+  // Two a layer and the last: read the input and the residual stream, write the sum and the normed sum.
   list.push_back(measured_elementwise(
-      "norm", tokens, width,
-      elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 3 * hidden_bytes)));
+      "add_norm", tokens, width,
+      elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 4 * hidden_bytes)));
   Operator qkv =
       gemm("qkv projection", model.weight_format, model, layers, tokens, width, query_width + 2 * kv_width);
   if (model.attention_bias) {
@@ -185,8 +185,9 @@ std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_
                          {static_cast<double>(tensor_parallel),
                           static_cast<double>(kActivationBytes * rows * tensor_parallel * local.vocab)})});
   }
-  list.push_back(elementwise("sampling", 1, kSamplingFlopsPerLogit * rows * model.vocab,
-                             kSamplingPasses * kLogitBytes * rows * model.vocab));
+  list.push_back(measured_elementwise("top_p", rows, model.vocab,
+                                      elementwise("sampling", 1, kSamplingFlopsPerLogit * rows * model.vocab,
+                                                  kSamplingPasses * kLogitBytes * rows * model.vocab)));
   return list;
 }
 

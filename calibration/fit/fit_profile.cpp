@@ -54,7 +54,9 @@ Groups grouped(const std::vector<Measurements>& measured, const ProfileRequest& 
     for (const MeasuredKernel& point : set.points) {
       if (header.gpu == profile.gpu &&
           (header.library == profile.library || is_borrowed(request, header.library, point.call.family))) {
-        groups[{point.call.family, point.call.variant}].push_back(point);
+        std::vector<MeasuredKernel>& group = groups[{point.call.family, point.call.variant}];
+        group.push_back(point);
+        group.back().statistics.cache = cache_state(header);
         is_used = true;
       }
     }

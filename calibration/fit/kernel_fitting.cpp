@@ -58,7 +58,7 @@ std::vector<MeasuredKernel> cooled(std::vector<MeasuredKernel> points, const Gpu
   const double cached_bytes = kWhollyCached * static_cast<double>(gpu.l2_cache.count());
   std::vector<MeasuredKernel> cold, warm;
   for (MeasuredKernel& point : points) {
-    if (!fits_in_l2(point.call, gpu)) {
+    if (!was_read_from_cache(point, gpu)) {
       cold.push_back(std::move(point));
     } else if (kv_bytes(point.call) <= cached_bytes) {
       warm.push_back(std::move(point));
@@ -80,7 +80,7 @@ std::vector<MeasuredKernel> measured_as_they_happen(std::span<const MeasuredKern
                                                     const GpuSpec& gpu) {
   std::vector<MeasuredKernel> result;
   std::copy_if(points.begin(), points.end(), std::back_inserter(result),
-               [&](const MeasuredKernel& point) { return !fits_in_l2(point.call, gpu); });
+               [&](const MeasuredKernel& point) { return !was_read_from_cache(point, gpu); });
   return result.empty() ? std::vector<MeasuredKernel>(points.begin(), points.end()) : result;
 }
 
@@ -146,7 +146,7 @@ RegressionTrees trees_over(std::span<const MeasuredKernel> points, const KernelF
 void fit_trees(std::span<const MeasuredKernel> points, const GpuSpec& gpu, KernelFit& fit) {
   std::vector<MeasuredKernel> beyond, within;
   for (const MeasuredKernel& point : points) {
-    (fits_in_l2(point.call, gpu) ? within : beyond).push_back(point);
+    (was_read_from_cache(point, gpu) ? within : beyond).push_back(point);
   }
   BoostingOptions options = boosting_of(fit.family);
   fit.trees = trees_over(beyond.empty() ? within : beyond, fit, options, gpu);
@@ -276,6 +276,10 @@ std::vector<int> dealt(std::span<const MeasuredKernel> points, SplitBy split, in
 
 }  // namespace
 
+bool was_read_from_cache(const MeasuredKernel& point, const GpuSpec& gpu) {
+  return point.statistics.cache == CacheState::warm && fits_in_l2(point.call, gpu);
+}
+
 std::vector<MeasuredKernel> prepared(std::span<const MeasuredKernel> points, const GpuSpec& gpu) {
   std::vector<MeasuredKernel> result = without_duplicates(points);
   return result.front().call.family == KernelFamily::decode_attention ? cooled(std::move(result), gpu)
@@ -310,7 +314,7 @@ std::vector<HeldOut> cross_validate(std::span<const MeasuredKernel> points, cons
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (fold_of[i] != fold) {
         known.push_back(points[i]);
-      } else if (!fits_in_l2(points[i].call, gpu)) {
+      } else if (!was_read_from_cache(points[i], gpu)) {
         unseen.push_back(&points[i]);
       }
     }

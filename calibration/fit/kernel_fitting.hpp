@@ -12,6 +12,10 @@
 
 namespace inferometer {
 
+/// Whether the kernel found keys and values in the L2 cache that it would read from memory between the other
+/// kernels of a step.
+bool was_read_from_cache(const MeasuredKernel& point, const GpuSpec& gpu);
+
 /// The points as the fit sees them: points of equal calls become one with their median time, and decode
 /// attention that was measured out of the L2 cache gets the time that reading from memory takes longer, or is
 /// left out where part of it was in the cache. In order of first appearance. No other point is left out: the

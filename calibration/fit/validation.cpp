@@ -33,7 +33,9 @@ bool is_lender(const KernelProfile& profile, const std::string& library) {
 
 void add_points(const Measurements& set, Groups& groups) {
   for (const MeasuredKernel& point : set.points) {
-    groups[{point.call.family, point.call.variant}].push_back(point);
+    Points& group = groups[{point.call.family, point.call.variant}];
+    group.push_back(point);
+    group.back().statistics.cache = cache_state(set.header);
   }
 }
 
@@ -127,7 +129,7 @@ void add_rows(const KernelFit& fit, const std::vector<Compared>& compared, const
   std::vector<Compared> as_it_happens;
   for (const Compared& one : compared) {
     by_region[region_of(one.point->call, gpu)].push_back(one);
-    if (!fits_in_l2(one.point->call, gpu)) {
+    if (!was_read_from_cache(*one.point, gpu)) {
       as_it_happens.push_back(one);
     }
   }

@@ -12,8 +12,8 @@
 
 namespace inferometer {
 
-/// Name of the row that sums up a family and variant, over what was measured as it happens (kernel_fit.hpp,
-/// fits_in_l2).
+/// Name of the row that sums up a family and variant, over what was measured as it happens
+/// (kernel_fitting.hpp, was_read_from_cache).
 inline constexpr std::string_view kAllRegions = "all";
 
 /// Errors of one family, variant and region.

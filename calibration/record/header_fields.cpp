@@ -21,6 +21,7 @@ constexpr HeaderText kTexts[] = {
     {"nvcc_version", &Header::nvcc_version, true},
     {"clocks", &Header::clocks, true},
     {"method", &Header::method, true},
+    {"l2_state", &Header::l2_state, true},
     {"source_hash", &Header::source_hash, true},
     {"revision", &Header::revision, true},
     {"compute_capability", &Header::compute_capability, true},

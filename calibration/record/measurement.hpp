@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -22,7 +23,8 @@ struct MeasurementHeader {
   std::string source;           ///< where the numbers were published: "ai-dynamo/aiconfigurator"
   std::string driver_version, cuda_runtime_version, cublas_version, nvcc_version;
   std::string clocks;              ///< "locked 1755 MHz"
-  std::string method;              ///< timer, cache state, warm-ups, stop rule
+  std::string method;              ///< timer, warm-ups, stop rule
+  std::string l2_state;            ///< before each sample: kColdL2, or "" for as the run before left it
   std::string source_hash;         ///< of the measured kernels' source
   std::string revision;            ///< of the program that measured: "8f3be4c", "8f3be4c dirty"
   std::string compute_capability;  ///< "9.0"
@@ -41,12 +43,23 @@ struct MeasurementHeader {
   friend bool operator==(const MeasurementHeader&, const MeasurementHeader&) = default;
 };
 
+/// MeasurementHeader::l2_state of measurements that found nothing of their data in the L2 cache.
+inline constexpr std::string_view kColdL2 = "flushed";
+
+/// Whether the L2 cache was emptied before each run, or held what the run before left.
+enum class CacheState { warm, cold };
+
+inline CacheState cache_state(const MeasurementHeader& header) {
+  return header.l2_state == kColdL2 ? CacheState::cold : CacheState::warm;
+}
+
 /// How the samples of a point lie around their median; 0: not known.
 struct SampleStatistics {
   double q1_seconds = 0, q3_seconds = 0, min_seconds = 0;
   double sm_mhz_mean = 0;
   std::int64_t samples = 0;
-  bool verified = false;  ///< the kernel's result was compared with a reference and agreed
+  bool verified = false;                ///< the kernel's result was compared with a reference and agreed
+  CacheState cache = CacheState::warm;  ///< of the set's header, where points of several sets come together
 
   friend bool operator==(const SampleStatistics&, const SampleStatistics&) = default;
 };

@@ -23,7 +23,8 @@ constexpr Words kHostAxes[] = {"sequences", "gpus"};
 constexpr Words kWeightFormats[] = {"bf16",  "fp8",          "fp8_block",    "fp4",          "int8",
                                     "mxfp4", "int8_weights", "int4_weights", "mxfp4_weights"};
 constexpr Words kAttentionFormats[] = {"bf16", "fp8_kv", "fp8"};
-constexpr Words kElementwiseOperators[] = {"embedding", "norm", "rope", "silu_mul", "add"};
+constexpr Words kElementwiseOperators[] = {"embedding", "norm",   "add_norm", "rope",    "silu_mul",
+                                           "add",       "argmax", "top_p",    "kv_copy", "copy"};
 constexpr Words kCollectives[] = {"all_reduce",     "all_reduce_eager", "nccl_all_reduce", "all_gather",
                                   "reduce_scatter", "all_to_all",       "send_recv"};
 constexpr Words kHostWork[] = {"schedule", "prepare_inputs", "sample", "process_outputs", "execute"};

@@ -20,7 +20,7 @@ enum class KernelFamily {
   prefill_attention,  ///< causal attention of new prompt tokens over themselves and cached ones
   decode_attention,   ///< one new token a sequence
   moe,                ///< routed experts: gate, up, activation, down
-  elementwise,        ///< norms, rotary embedding, activation, residual addition
+  elementwise,        ///< norms, rotary embedding, activation, residual addition, sampling, copies
   collective,         ///< among the GPUs of one node
   host,               ///< scheduling, input preparation, sampling on the CPU
 };
@@ -50,7 +50,8 @@ std::optional<KernelFamily> kernel_family_from(std::string_view name);
 ///   moe                tokens, hidden, ffn (of one expert, before the split), experts, top_k,
 ///                      tensor_parallel, expert_parallel, skew (exponent of the popularity of experts; 0:
 ///                      even)
-///   elementwise        tokens, width (elements of a token that this GPU works on)
+///   elementwise        tokens, width (elements of a token that this GPU works on; argmax and top_p: rows of
+///                      logits, vocabulary; kv_copy: elements of a token's keys and values together)
 ///   collective         gpus, bytes (of the array: what each rank holds before a reduce or all-to-all, what
 ///                      each holds after a gather)
 ///   host               sequences, gpus

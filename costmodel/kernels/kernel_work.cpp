@@ -82,13 +82,28 @@ KernelWork moe_work(const KernelCall& call) {
           .unit = format.unit};
 }
 
-/// Elements of width `width` that an operator reads and writes for each token.
-double elementwise_passes(std::string_view variant) {
-  return variant == "silu_mul" || variant == "add" ? 3 : 2;
-}
+/// What an operator does to each element of `width`.
+struct ElementWork {
+  std::string_view variant;
+  double flops;
+  double bytes;  ///< read and written
+};
+
+// Logits have 32 bit and are passed over three times when they are sampled (operators.cpp), once for their
+// maximum; all others have 16 bit. add_norm reads input and residual stream and writes both.
+constexpr ElementWork kElementWork[] = {
+    {"embedding", 0, 4}, {"norm", 4, 4},   {"add_norm", 4, 8}, {"rope", 6, 4},    {"silu_mul", 5, 6},
+    {"add", 1, 6},       {"argmax", 1, 4}, {"top_p", 10, 12},  {"kv_copy", 0, 4}, {"copy", 0, 4},
+};
 
 KernelWork elementwise_work(const KernelCall& call) {
-  return {.hbm_bytes = kActivationBytes * elementwise_passes(call.variant) * call.axes[0] * call.axes[1]};
+  for (const ElementWork& element : kElementWork) {
+    if (element.variant == call.variant) {
+      const double elements = call.axes[0] * call.axes[1];
+      return {.flops = element.flops * elements, .hbm_bytes = element.bytes * elements};
+    }
+  }
+  check_failed("variant", __FILE__, __LINE__, "unknown elementwise operator");
 }
 
 KernelWork collective_work(const KernelCall& call) {

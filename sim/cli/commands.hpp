@@ -22,7 +22,8 @@ void add_describe_command(CLI::App& app);
 void add_memory_command(CLI::App& app);
 /// `roofline`: what binds a step, operator by operator.
 void add_roofline_command(CLI::App& app);
-/// `calibrate import | fit | validate | show`: how fast a GPU's kernels are, and how well we know it.
+/// `calibrate import | fit | validate | compare | activity | show`: how fast a GPU's kernels are, and how
+/// well we know it.
 void add_calibrate_command(CLI::App& app);
 /// `workload inspect | convert | generate`: what is in a trace.
 void add_workload_command(CLI::App& app);

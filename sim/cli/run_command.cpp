@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -19,7 +18,11 @@
 #include "base/suggest.hpp"
 #include "base/text.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/interrupt_guard.hpp"
 #include "sim/engine/stepper_check.hpp"
+#include "sim/metrics/activity_recorder.hpp"
+#include "sim/replica/observer_pair.hpp"
+#include "sim/report/activity_log.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"
@@ -31,37 +34,11 @@
 namespace inferometer {
 namespace {
 
-constexpr int kExitInterrupted = 130;  // 128 + SIGINT, as shells report it
-
-volatile std::sig_atomic_t g_interrupted = 0;
-
-extern "C" void note_interrupt(int) {
-  g_interrupted = 1;
-}
-
-/// While it lives, Ctrl-C is noted instead of ending the program; a second one ends it.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action {};
-    action.sa_handler = note_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &previous_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
-  [[nodiscard]] static bool interrupted() { return g_interrupted != 0; }
-
- private:
-  struct sigaction previous_ {};
-};
-
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> assignments;
   std::string out;
+  std::string activity;
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
@@ -77,7 +54,7 @@ bool run_with_progress(Simulation& simulation, bool show_progress) {
   const auto start = std::chrono::steady_clock::now();
   ProgressBar bar(std::cerr, show_progress && isatty(STDERR_FILENO) != 0);
   bool is_more = true;
-  while (is_more && !InterruptGuard::interrupted()) {
+  while (is_more && !InterruptGuard::flag()) {
     is_more = simulation.run(kEventsBetweenLooks);
     const Census census = simulation.census();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -109,7 +86,7 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
     const std::string doing =
         std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
     bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
-    return !InterruptGuard::interrupted();
+    return !InterruptGuard::flag();
   };
   report.uncertainty =
       estimate_uncertainty(scenario, deployment, resampled_pricer(scenario, deployment), options);
@@ -123,6 +100,28 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
   }
   return true;
 }
+
+/// The file that --activity asks for, in place before the run so that one that cannot be written stops it.
+class ActivityOutput {
+ public:
+  ActivityOutput(const RunArguments& arguments, const Scenario& scenario, std::int64_t replicas)
+      : recorder_(replicas, WorkTotals(scenario.model, scenario.tensor_parallel())) {
+    if (!arguments.activity.empty()) {
+      file_.emplace(arguments.activity);
+    }
+  }
+
+  [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
+  [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
+  void write(const Scenario& scenario) {
+    write_activity_log(recorder_, scenario.tensor_parallel(), scenario.gpu.hbm_bandwidth, file_->stream());
+    file_->commit();
+  }
+
+ private:
+  ActivityRecorder recorder_;
+  std::optional<AtomicFile> file_;
+};
 
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
   const std::filesystem::path directory = arguments.out;
@@ -150,9 +149,12 @@ void run(const RunArguments& arguments) {
     make_directory(arguments.out);
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
+  ActivityOutput activity(arguments, scenario, recorder.replicas());
+  ObserverPair both(recorder, activity.recorder());
+  SimulationObserver& recorded = activity.is_wanted() ? static_cast<SimulationObserver&>(both) : recorder;
   const bool is_checked = arguments.stepper == "check";
-  StepperCheck check(recorder);
-  SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorder;
+  StepperCheck check(recorded);
+  SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorded;
   Simulation simulation = make_simulation(scenario, deployment, observer);
   if (is_checked) {
     Deployment reference = deployment;
@@ -172,6 +174,9 @@ void run(const RunArguments& arguments) {
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
+  }
+  if (activity.is_wanted()) {
+    activity.write(scenario);
   }
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
@@ -201,6 +206,13 @@ void add_run_command(CLI::App& app) {
           [](const std::string& folder) { return folder.empty() ? "expected a folder, found \"\"" : ""; });
   command->add_flag("--requests-csv", arguments->requests_csv,
                     "Also write requests.csv there, a row a request");
+  command
+      ->add_option(
+          "--activity", arguments->activity,
+          "Write how busy SMs and memory of each GPU were, every 100 ms of simulated time, in the form "
+          "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
+      ->type_name("FILE")
+      ->check([](const std::string& file) { return file.empty() ? "expected a file, found \"\"" : ""; });
   command
       ->add_option(
           "--stepper", arguments->stepper,

@@ -31,7 +31,8 @@ std::string progress_line(const Progress& progress, int width) {
   const std::string doing = progress.doing.empty()
                                 ? fmt::format("{:.1f} s simulated", to_seconds(progress.simulated))
                                 : progress.doing;
-  std::string text = fmt::format("{}  {} req/s", doing, grouped(static_cast<std::int64_t>(rate)));
+  std::string text =
+      fmt::format("{}  {} {}/s", doing, grouped(static_cast<std::int64_t>(rate)), progress.unit);
   const auto room = static_cast<std::size_t>(std::max(width, 1));
   if (!progress.requests_in_all || *progress.requests_in_all <= 0) {
     text = fmt::format("{} requests  {}", grouped(progress.requests_done), text);

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/units.hpp"
 
@@ -17,6 +18,7 @@ struct Progress {
   std::string doing;  ///< shown in place of `simulated`, unless empty
   std::int64_t requests_done = 0;
   std::optional<std::int64_t> requests_in_all;  ///< when it is known
+  std::string_view unit = "req";                ///< what is counted, where it is not requests: "points"
 };
 
 /// One line of at most `width` characters: bar, share, simulated time or `doing`, requests per second of real

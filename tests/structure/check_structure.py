@@ -47,8 +47,9 @@ THIRD_PARTY = {
     "yaml-cpp/": r"base/config/yaml_source\.cpp",
     "Eigen/": r"calibration/fit.*",
     "simgrid/": r"sim/network/simgrid_.*",
-    "cuda": r"kernels/.*|calibration/device_.*|.*\.cu",
-    "cublas": r"kernels/.*|calibration/device_.*|.*\.cu",
+    "cuda": r"kernels/.*|calibration/device/.*|.*\.cu",
+    "cublas": r"kernels/.*|.*\.cu",
+    "nvtx3/": r"calibration/device/.*",
     "CLI/": r"sim/cli/.*|tests/.*",
     "catch2/": r"tests/support/catch(_main)?\.(hpp|cpp)",
 }

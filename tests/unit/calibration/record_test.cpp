@@ -31,6 +31,7 @@ Measurements full_set() {
                 .nvcc_version = "12.8.93",
                 .clocks = "locked 1755 MHz",
                 .method = "events; rotated buffers",
+                .l2_state = "flushed",
                 .source_hash = "sha256:00",
                 .revision = "8f3be4c dirty",
                 .compute_capability = "9.0",

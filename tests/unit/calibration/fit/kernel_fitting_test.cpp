@@ -103,6 +103,20 @@ TEST_CASE("decode attention all within the cache, or all beyond it, stays as mea
   }
 }
 
+TEST_CASE("decode attention with a flushed cache stays as measured, small ones too, and is judged") {
+  Points points = warm_and_cold();
+  for (MeasuredKernel& point : points) {
+    point.statistics.cache = CacheState::cold;
+  }
+  const Points same = prepared(points, h100());
+  REQUIRE(same.size() == points.size());
+  for (const MeasuredKernel& point : points) {
+    CHECK(seconds_of(same, point.call) == point.seconds);
+  }
+  CHECK(fit_kernel(points, h100()).trees_in_l2.tree_count() == 0);
+  CHECK(cross_validate(points, h100(), SplitBy::point, 3).size() == points.size());
+}
+
 TEST_CASE("time out of the cache that is no shorter is not shortened") {
   Points points = warm_and_cold();
   for (MeasuredKernel& point : points) {

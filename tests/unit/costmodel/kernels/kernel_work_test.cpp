@@ -113,9 +113,30 @@ TEST_CASE("elementwise operators pass over their rows two or three times, in 16 
   for (const char* variant : {"silu_mul", "add"}) {
     CHECK(bytes(variant) == 3 * 2 * 70);
   }
+  CHECK(bytes("add_norm") == 4 * 2 * 70);
+  CHECK(bytes("kv_copy") == 2 * 2 * 70);
+  CHECK(bytes("copy") == 2 * 2 * 70);
+  CHECK(bytes("argmax") == 4 * 70);
   const ModelSpec model = odd_plain_model();
   CHECK(kernel_work(call_of(KernelFamily::elementwise, "silu_mul", {10, as_double(model.ffn)})).hbm_bytes ==
         as_double(named(token_operators(model, 1, 10), "silu x up").hbm_bytes.count()));
+}
+
+TEST_CASE("elementwise kernels are as much work as the operators of a step that they stand for") {
+  const ModelSpec model = odd_plain_model();
+  const auto check_equal = [](const KernelCall& call, const Operator& part) {
+    CHECK(call == *part.call);
+    CHECK(kernel_work(call).flops == part.flops.count());
+    CHECK(kernel_work(call).hbm_bytes == as_double(part.hbm_bytes.count()));
+  };
+  const double hidden = as_double(model.hidden), vocab = as_double(model.vocab);
+  const std::vector<Operator> tokens = token_operators(model, 1, 10);
+  check_equal(call_of(KernelFamily::elementwise, "embedding", {10, hidden}), named(tokens, "embedding"));
+  check_equal(call_of(KernelFamily::elementwise, "add_norm", {10, hidden}), named(tokens, "norm + residual"));
+  check_equal(call_of(KernelFamily::elementwise, "silu_mul", {10, as_double(model.ffn)}),
+              named(tokens, "silu x up"));
+  check_equal(call_of(KernelFamily::elementwise, "top_p", {3, vocab}),
+              named(row_operators(model, 1, 3), "sampling"));
 }
 
 TEST_CASE("number formats: bytes of weights with their scales, bytes of inputs, the unit that computes") {

@@ -1,0 +1,15 @@
+#pragma once
+
+// The GPU that kernels are measured on. Who uses it: module.cpp, which hands it to the program.
+
+#include <memory>
+
+#include "calibration/measure/kernel_device.hpp"
+
+namespace inferometer {
+
+/// Opens GPU `index`: takes all but a GiB of its free memory, measures the timer's own share (about half a
+/// second). Throws std::runtime_error with one sentence where that cannot be.
+std::unique_ptr<KernelDevice> open_cuda_device(int index);
+
+}  // namespace inferometer

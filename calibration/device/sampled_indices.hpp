@@ -1,0 +1,24 @@
+#pragma once
+
+// Which outputs of a kernel are compared with the reference: a float64 reference of all of them would take
+// hours for the large calls. Who uses it: the runners' checks.
+
+#include <cstdint>
+#include <vector>
+
+namespace inferometer {
+
+/// Of [0, count): all when there are at most `most`, else the first, the last and pseudo-random others that
+/// `seed` chooses. `most` distinct ones, ascending. Preconditions: count >= 1, most >= 2.
+std::vector<std::int64_t> sampled_indices(std::int64_t count, std::int64_t most, std::uint64_t seed);
+
+/// How many outputs to compare when each takes `elements_of_one` inputs to recompute: kMostOutputs, fewer
+/// where that would take seconds, never fewer than kFewestOutputs. Precondition: elements_of_one >= 1.
+std::int64_t outputs_to_compare(double elements_of_one);
+
+inline constexpr std::int64_t kMostOutputs = 32;
+inline constexpr std::int64_t kFewestOutputs = 3;  // first, last, one between
+/// A core recomputes some 50 million elements a second: about a second a point.
+inline constexpr double kMostRecomputedElements = 5e7;
+
+}  // namespace inferometer

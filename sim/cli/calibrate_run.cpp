@@ -1,0 +1,212 @@
+// `inferometer calibrate run`: measures a GPU, fits a profile and says how good it is.
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/atomic_file.hpp"
+#include "base/config/unit_text.hpp"
+#include "base/error.hpp"
+#include "calibration/fit/fit_profile.hpp"
+#include "calibration/fit/validation.hpp"
+#include "calibration/measure/kernel_goals.hpp"
+#include "calibration/measure/measure_sweep.hpp"
+#include "calibration/measure/open_device.hpp"
+#include "calibration/measure/split_by_use.hpp"
+#include "calibration/record/read_measurements.hpp"
+#include "calibration/sweep/design_sweep.hpp"
+#include "sim/cli/calibrate_command.hpp"
+#include "sim/cli/calibrate_report.hpp"
+#include "sim/cli/interrupt_guard.hpp"
+#include "sim/cli/sweep_report.hpp"
+#include "sim/report/progress_bar.hpp"
+
+namespace inferometer {
+namespace {
+
+struct MeasureArguments {
+  std::string gpu = "0";
+  std::string budget = "5m";
+  std::string out;
+  bool is_dry_run = false;
+  bool is_quiet = false;
+};
+
+// Of the budget; the rest is for opening the GPU, the fit and its cross-validation.
+constexpr double kMeasuringShare = 0.9;
+// Of what a process can use: a dry run has no GPU to ask.
+constexpr double kUsableMemory = 0.9;
+
+/// "5m", "90 s", "0.5 h"
+double budget_seconds(const std::string& text) {
+  const bool says_m = text.size() > 1 && text.back() == 'm';
+  const Parsed parsed = parse_quantity(says_m ? text + "in" : text, ValueType::duration);
+  const auto* scalar = std::get_if<Value::Scalar>(&parsed);
+  if (scalar == nullptr) {
+    throw ConfigError({}, "--budget: " + std::get<std::string>(parsed));
+  }
+  const double seconds = to_seconds(std::get<Duration>(*scalar));
+  if (seconds < 10) {
+    throw ConfigError({}, "--budget \"" + text +
+                              "\" is too short for a calibration; 10 s is the least, 2m to 30m are usual");
+  }
+  return seconds;
+}
+
+std::optional<int> device_index(const std::string& text) {
+  constexpr std::size_t kMostDigits = 4;
+  if (text.empty() || text.size() > kMostDigits ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoi(text);
+}
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// What a sweep may ask of a GPU that is only known by name.
+SweepTarget target_by_name(const std::string& name) {
+  const GpuSpec gpu = load_gpu(name);
+  return {gpu, kUsableMemory * static_cast<double>(gpu.hbm_usable.count()), 1};
+}
+
+SweepTarget target_of(KernelDevice& device, const MeasurementHeader& header) {
+  if (header.gpu.empty()) {
+    throw ConfigError({},
+                      "the driver calls this GPU \"" + header.device +
+                          "\", a name that no file in hardware/gpus has; add it to device_names of the GPU's "
+                          "file there, or write one");
+  }
+  return {load_gpu(header.gpu), device.memory_bytes(), device.gpus()};
+}
+
+SweepResult measure(KernelDevice& device, const SweepPlan& plan, RecordJournal& journal,
+                    const MeasureOptions& options, bool is_quiet) {
+  const InterruptGuard guard;
+  ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
+  const SweepResult result =
+      measure_sweep(device, plan, journal, options, real_time_controls(InterruptGuard::flag()),
+                    [&](const SweepProgress& progress) {
+                      if (progress.elapsed_seconds > 0) {
+                        bar.update({.elapsed_seconds = progress.elapsed_seconds,
+                                    .doing = std::string(to_string(progress.family)),
+                                    .requests_done = progress.done,
+                                    .requests_in_all = progress.in_all,
+                                    .unit = "points"});
+                      }
+                    });
+  bar.clear();
+  return result;
+}
+
+std::string today() {
+  return fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+}
+
+/// Fits and judges what lies in the directory; the text of it all.
+std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
+  const std::vector<Measurements> measured = read_measurements({arguments.out}, {header.gpu});
+  const SplitMeasurements parts = split_by_use(measured);
+  const KernelProfile profile = fit_profile(
+      parts.fit,
+      {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
+      [](KernelFamily, const std::string&, std::size_t) {});
+  const std::filesystem::path path = std::filesystem::path(arguments.out) / "profile.json";
+  write_file(path, to_json(profile));
+  std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
+                     validation_text(validate(profile, parts.held_out)) +
+                     "\nKernels beside what is possible:\n\n";
+  for (const Measurements& set : measured) {
+    const std::vector<KernelGoal> goals = kernel_goals(set);
+    text += goal_table(goals);
+    for (const std::string& sentence : missed_goals(goals)) {
+      text += sentence + "\n";
+    }
+  }
+  return text + "\nprofile written to " + path.string() + "\n";
+}
+
+void run_dry(const MeasureArguments& arguments, double budget_s) {
+  const std::optional<int> index = device_index(arguments.gpu);
+  if (!index) {
+    const SweepTarget target = target_by_name(arguments.gpu);
+    print(plan_text(design_sweep(target, kMeasuringShare * budget_s), target.gpu));
+    return;
+  }
+  const std::unique_ptr<KernelDevice> device = open_device(*index);
+  const SweepTarget target = target_of(*device, device->header());
+  print(plan_text(design_sweep(target, kMeasuringShare * budget_s), target.gpu));
+}
+
+void run_calibration(const MeasureArguments& arguments) {
+  const double budget_s = budget_seconds(arguments.budget);
+  if (arguments.is_dry_run) {
+    run_dry(arguments, budget_s);
+    return;
+  }
+  const std::optional<int> index = device_index(arguments.gpu);
+  if (!index) {
+    throw ConfigError(
+        {}, "--gpu \"" + arguments.gpu +
+                "\" is not the number of a GPU of this machine, 0 for the first; names go with --dry-run");
+  }
+  if (arguments.out.empty()) {
+    throw ConfigError({}, "--out DIR is needed: where records and profile are written");
+  }
+  const std::unique_ptr<KernelDevice> device = open_device(*index);
+  const MeasureOptions options;
+  const MeasurementHeader header = run_header(*device, options);
+  const SweepTarget target = target_of(*device, header);
+  const SweepPlan plan = design_sweep(target, kMeasuringShare * budget_s);
+  RecordJournal journal(arguments.out, header);
+  for (const std::string& note : journal.notes()) {
+    std::cerr << "note: " << note << "\n";
+  }
+  const SweepResult result = measure(*device, plan, journal, options, arguments.is_quiet);
+  print(sweep_text(result, plan));
+  if (result.end == SweepResult::End::stopped) {
+    throw CLI::RuntimeError(kExitInterrupted);
+  }
+  const std::string summary = fit_and_judge(arguments, header);
+  write_file(std::filesystem::path(arguments.out) / "summary.txt", sweep_text(result, plan) + "\n" + summary);
+  print("\n" + summary);
+  if (result.end == SweepResult::End::device_lost) {
+    throw CLI::RuntimeError(1);
+  }
+}
+
+}  // namespace
+
+void add_calibrate_run(CLI::App& parent) {
+  const auto arguments = std::make_shared<MeasureArguments>();
+  CLI::App* command = parent.add_subcommand(
+      "run", "Measures the kernels of a GPU of this machine, fits a profile to them and says how good it is");
+  command
+      ->add_option("--gpu", arguments->gpu,
+                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
+      ->capture_default_str();
+  command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")
+      ->capture_default_str();
+  command->add_option(
+      "--out", arguments->out,
+      "Directory for records, profile.json and summary.txt; a run that was stopped goes on in its own");
+  command->add_flag("--dry-run", arguments->is_dry_run,
+                    "Only print what would be measured, and how long it should take");
+  command->add_flag("--quiet", arguments->is_quiet, "No progress bar");
+  command->callback([arguments] { run_calibration(*arguments); });
+}
+
+}  // namespace inferometer

@@ -1,0 +1,223 @@
+// The runners' checks against kernels that are right, and against kernels that are wrong in one way each. The
+// kernels are plain loops over host memory (host_kernels.cpp).
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "calibration/device/not_prepared.hpp"
+#include "calibration/device/prepared_call.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/unit/calibration/device/runners/fault.hpp"
+
+// One as the GPU's library would have it; never looked into.
+struct inferometer::kernels::GemmLibrary {};
+
+namespace inferometer {
+namespace {
+
+using testing::Fault;
+
+constexpr std::uint64_t kSeed = 77;
+constexpr std::int64_t kMemoryBytes = std::int64_t{1} << 28;
+
+/// Memory that stands for a GPU's.
+struct HostGpu {
+  std::unique_ptr<std::byte[]> memory =
+      std::make_unique_for_overwrite<std::byte[]>(kMemoryBytes + Arena::kAlignment);
+  Arena arena{aligned(memory.get()), kMemoryBytes};
+  Timer timer{1, 1};
+  kernels::GemmLibrary library;
+
+  static std::byte* aligned(std::byte* begin) {
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    return begin + (Arena::kAlignment - address % Arena::kAlignment) % Arena::kAlignment;
+  }
+
+  RunnerContext context() {
+    arena.reset();
+    return {.memory = CallMemory(arena, nullptr),
+            .timer = &timer,
+            .gemm_library = &library,
+            .groups = nullptr,
+            .device = 0,
+            .sm_count = 108,
+            .compute_capability = 80,
+            .shared_bytes_per_sm = 164 * 1024};
+  }
+};
+
+std::unique_ptr<PreparedCall> prepare(RunnerContext& context, const KernelCall& call) {
+  switch (call.family) {
+    case KernelFamily::gemm:
+      return prepare_gemm(context, call, kSeed);
+    case KernelFamily::prefill_attention:
+      return prepare_prefill_attention(context, call, kSeed);
+    case KernelFamily::decode_attention:
+      return prepare_decode_attention(context, call, kSeed);
+    default:
+      return prepare_elementwise(context, call, kSeed);
+  }
+}
+
+/// As the device verifies: a first run, fresh inputs, the run that counts.
+Verification verify(const KernelCall& call, Fault fault) {
+  HostGpu gpu;
+  RunnerContext context = gpu.context();
+  testing::set_fault(fault);
+  const std::unique_ptr<PreparedCall> prepared = prepare(context, call);
+  prepared->fill();
+  require_launched(prepared->launch(nullptr));
+  prepared->fill();
+  require_launched(prepared->launch(nullptr));
+  testing::set_fault(Fault::none);
+  Comparison comparison;
+  prepared->check(comparison);
+  return comparison.result();
+}
+
+KernelCall call_of(KernelFamily family, std::string variant, std::vector<double> axes) {
+  KernelCall call{.family = family, .variant = std::move(variant)};
+  std::copy(axes.begin(), axes.end(), call.axes.begin());
+  return call;
+}
+
+void check_finds(const KernelCall& call, std::vector<Fault> faults) {
+  INFO(to_string(call));
+  const Verification right = verify(call, Fault::none);
+  INFO(right.first_wrong);
+  CHECK(right.passed);
+  CHECK(right.worst_error <= 1);
+  for (const Fault fault : faults) {
+    INFO("fault " << static_cast<int>(fault));
+    CHECK_FALSE(verify(call, fault).passed);
+  }
+}
+
+TEST_CASE("the check of a GEMM passes what is right and finds what is wrong", "[runners]") {
+  check_finds(call_of(KernelFamily::gemm, "bf16", {50, 72, 96}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(call_of(KernelFamily::gemm, "bf16", {3, 40, 64}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(call_of(KernelFamily::gemm, "fp8", {50, 48, 64}),
+              {Fault::leaves_last_output, Fault::forgets_scale, Fault::next_row});
+}
+
+TEST_CASE("the faster of both GEMM kernels is taken and candidates that do not run are not", "[runners]") {
+  HostGpu gpu;
+  RunnerContext context = gpu.context();
+  // The fake timer makes each capture faster than the one before: candidates 1 and 2 are timed, then both
+  // again, then the gemv kernel, for at most 16 rows.
+  CHECK(prepare_gemm(context, call_of(KernelFamily::gemm, "bf16", {4, 16, 32}), kSeed)->kernel() == "gemv");
+  RunnerContext again = gpu.context();
+  const std::string kernel =
+      prepare_gemm(again, call_of(KernelFamily::gemm, "bf16", {17, 16, 32}), kSeed)->kernel();
+  CHECK((kernel == "cublaslt_candidate_1" || kernel == "cublaslt_candidate_2"));
+  // What cuBLASLt refuses may still run.
+  RunnerContext odd = gpu.context();
+  CHECK(prepare_gemm(odd, call_of(KernelFamily::gemm, "bf16", {4, 12, 32}), kSeed)->kernel() == "gemv");
+  RunnerContext refused = gpu.context();
+  CHECK_THROWS_AS(prepare_gemm(refused, call_of(KernelFamily::gemm, "bf16", {17, 12, 32}), kSeed),
+                  NotPrepared);
+}
+
+TEST_CASE("the check of prefill attention passes what is right and finds what is wrong", "[runners]") {
+  //                               batch, tokens, past, heads, kv_heads, head_dim, window
+  check_finds(call_of(KernelFamily::prefill_attention, "bf16", {2, 20, 7, 6, 3, 64, 0}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads});
+  check_finds(call_of(KernelFamily::prefill_attention, "bf16", {1, 30, 40, 4, 2, 64, 16}),
+              {Fault::drops_newest_key, Fault::window_too_wide, Fault::confuses_kv_heads});
+  check_finds(call_of(KernelFamily::prefill_attention, "bf16", {3, 9, 0, 2, 1, 128, 0}),
+              {Fault::leaves_last_output});
+}
+
+TEST_CASE("the check of decode attention passes what is right and finds what is wrong", "[runners]") {
+  //                              batch, context, heads, kv_heads, head_dim, window
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {3, 200, 6, 3, 64, 0}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads,
+               Fault::ignores_block_table, Fault::drops_newest_key});
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 200, 4, 2, 128, 50}),
+              {Fault::window_too_wide, Fault::drops_newest_key});
+  check_finds(call_of(KernelFamily::decode_attention, "fp8_kv", {2, 100, 4, 2, 64, 0}),
+              {Fault::forgets_scale, Fault::leaves_last_output});
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 1, 4, 2, 64, 0}),
+              {Fault::five_percent_off});
+}
+
+TEST_CASE("the check of the norms passes what is right and finds what is wrong", "[runners]") {
+  check_finds(call_of(KernelFamily::elementwise, "norm", {70, 256}),
+              {Fault::leaves_last_output, Fault::five_percent_off});
+  check_finds(call_of(KernelFamily::elementwise, "add_norm", {5, 64}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::keeps_residual});
+}
+
+TEST_CASE("the check of the rotary embedding passes what is right and finds what is wrong", "[runners]") {
+  // 4 heads and 1 KV head; 5 and 1; 8 and 2.
+  for (const double width : {640.0, 768.0, 1280.0}) {
+    check_finds(
+        call_of(KernelFamily::elementwise, "rope", {40, width}),
+        {Fault::leaves_last_output, Fault::five_percent_off, Fault::turns_backwards, Fault::wrong_slot});
+  }
+  check_finds(call_of(KernelFamily::elementwise, "rope", {1, 640}), {Fault::wrong_slot});
+}
+
+TEST_CASE("the checks of embedding and activation pass what is right and find what is wrong", "[runners]") {
+  check_finds(call_of(KernelFamily::elementwise, "embedding", {100, 64}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(call_of(KernelFamily::elementwise, "silu_mul", {40, 96}),
+              {Fault::leaves_last_output, Fault::five_percent_off, Fault::swaps_gate_and_up});
+}
+
+TEST_CASE("the check of sampling passes what is right and finds what is wrong", "[runners]") {
+  check_finds(call_of(KernelFamily::elementwise, "argmax", {50, 1000}),
+              {Fault::leaves_last_output, Fault::next_row});
+  check_finds(call_of(KernelFamily::elementwise, "top_p", {50, 1000}),
+              {Fault::leaves_last_output, Fault::halves_nucleus});
+}
+
+TEST_CASE("the checks of copies pass what is right and find what is wrong", "[runners]") {
+  check_finds(call_of(KernelFamily::elementwise, "kv_copy", {320, 64}),
+              {Fault::leaves_last_output, Fault::swaps_from_and_to});
+  check_finds(call_of(KernelFamily::elementwise, "copy", {100, 64}), {Fault::leaves_last_output});
+}
+
+TEST_CASE("what has no kernel or no memory is not prepared and says why", "[runners]") {
+  struct Refused {
+    KernelCall call;
+    Prepared::Outcome outcome;
+  };
+  const Prepared::Outcome unsupported = Prepared::Outcome::unsupported;
+  const Prepared::Outcome out_of_memory = Prepared::Outcome::out_of_memory;
+  const std::vector<Refused> cases = {
+      {call_of(KernelFamily::gemm, "int8", {1, 8, 8}), unsupported},
+      {call_of(KernelFamily::gemm, "bf16", {0, 8, 8}), unsupported},
+      {call_of(KernelFamily::gemm, "bf16", {1.5, 8, 8}), unsupported},
+      {call_of(KernelFamily::gemm, "bf16", {NAN, 8, 8}), unsupported},
+      {call_of(KernelFamily::gemm, "bf16", {0x1p31, 0x1p31, 0x1p31}), out_of_memory},
+      {call_of(KernelFamily::prefill_attention, "fp8", {1, 8, 0, 1, 1, 64, 0}), unsupported},
+      {call_of(KernelFamily::prefill_attention, "bf16", {1, 8, -1, 1, 1, 64, 0}), unsupported},
+      {call_of(KernelFamily::decode_attention, "fp8", {1, 8, 1, 1, 64, 0}), unsupported},
+      {call_of(KernelFamily::decode_attention, "bf16", {1, 8, 3, 2, 64, 0}), unsupported},
+      {call_of(KernelFamily::decode_attention, "bf16", {64, 1e6, 8, 8, 128, 0}), out_of_memory},
+      {call_of(KernelFamily::elementwise, "add", {1, 8}), unsupported},
+      {call_of(KernelFamily::elementwise, "rope", {1, 200}), unsupported},
+      {call_of(KernelFamily::elementwise, "kv_copy", {17, 64}), unsupported},
+      {call_of(KernelFamily::elementwise, "copy", {1e6, 1e6}), out_of_memory},
+  };
+  HostGpu gpu;
+  for (const Refused& refused : cases) {
+    INFO(to_string(refused.call));
+    RunnerContext context = gpu.context();
+    try {
+      prepare(context, refused.call);
+      CHECK(false);
+    } catch (const NotPrepared& why) {
+      CHECK(why.outcome() == refused.outcome);
+      CHECK_FALSE(std::string(why.what()).empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inferometer
