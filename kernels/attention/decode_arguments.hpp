@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "kernels/attention/decode_attention.hpp"
-#include "kernels/attention/e4m3_to_fp16.hpp"
 #include "kernels/attention/online_softmax.hpp"
 #include "kernels/attention/split_kv_plan.hpp"
+#include "kernels/common/e4m3_pair.hpp"
 #include "kernels/common/element_type.hpp"
 
 namespace inferometer::kernels {

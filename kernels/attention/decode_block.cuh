@@ -7,12 +7,13 @@
 #include <cstdint>
 
 #include "kernels/attention/decode_arguments.hpp"
-#include "kernels/attention/decode_ptx.cuh"
+#include "kernels/attention/decode_copies.cuh"
 #include "kernels/attention/decode_tile.hpp"
 #include "kernels/attention/decode_warp.cuh"
 #include "kernels/attention/online_softmax.hpp"
 #include "kernels/attention/split_kv_plan.hpp"
 #include "kernels/common/element_type.hpp"
+#include "kernels/tensor_core/mma_sm80.cuh"
 
 namespace inferometer::kernels {
 
@@ -148,7 +149,7 @@ template <class Format>
 __device__ void attend_pages(PageStream<Format>& pages, WarpAttention<Format>& attention, Range tokens,
                              float score_scale, int lane) {
   for (int number = 0, stage = 0; number < pages.count(); ++number) {
-    wait_for_copies<Format::kStages - 1>();
+    wait_for_groups<Format::kStages - 1>();
     __syncwarp();
     attention.attend(pages.keys_in_shared(stage), pages.values_in_shared(stage), pages.first_token(number),
                      tokens, score_scale, lane);
@@ -157,7 +158,7 @@ __device__ void attend_pages(PageStream<Format>& pages, WarpAttention<Format>& a
     pages.fetch(number + Format::kStages, stage);
     stage = stage + 1 == Format::kStages ? 0 : stage + 1;
   }
-  wait_for_copies<0>();
+  wait_for_groups<0>();
   __syncwarp();
 }
 

@@ -6,13 +6,14 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/attention/decode_ptx.cuh"
+#include "kernels/attention/decode_copies.cuh"
 #include "kernels/attention/decode_tile.hpp"
-#include "kernels/attention/e4m3_to_fp16.hpp"
 #include "kernels/attention/online_softmax.hpp"
 #include "kernels/attention/split_kv_plan.hpp"
 #include "kernels/common/divide_up.hpp"
+#include "kernels/common/e4m3_pair.hpp"
 #include "kernels/common/element_type.hpp"
+#include "kernels/tensor_core/mma_sm80.cuh"
 
 namespace inferometer::kernels {
 
@@ -151,7 +152,7 @@ struct QueryFragments {
  private:
   __device__ static float in_fp16_range(std::uint32_t bf16) {
     constexpr float kLargest = 65504.0f;
-    return fminf(fmaxf(float_of_bf16(bf16), -kLargest), kLargest);
+    return fminf(fmaxf(__uint_as_float(bf16 << 16), -kLargest), kLargest);
   }
 };
 
@@ -233,7 +234,7 @@ class WarpAttention {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       std::uint32_t k[4];
-      load_matrices(k, keys + chunk_offset(key_token(lane), key_chunk(lane, step), Format::kChunks));
+      load_matrices(k, keys + key_row_offset(lane, step, Format::kChunks));
 #pragma unroll
       for (int tile = 0; tile < 2; ++tile) {
         if constexpr (Format::kKvBytes == 2) {
@@ -241,9 +242,9 @@ class WarpAttention {
         } else {
 #pragma unroll
           for (int chunk = 0; chunk < 2; ++chunk) {
-            const std::uint32_t four = k[2 * tile + chunk];
-            multiply_add<Format::kMath>(scores[tile], query(2 * step + chunk, lane).parts,
-                                        even_e4m3_as_fp16(four), odd_e4m3_as_fp16(four));
+            const Fp16Pairs pairs = fp16_of_e4m3(k[2 * tile + chunk]);
+            multiply_add<Format::kMath>(scores[tile], query(2 * step + chunk, lane).parts, pairs.even,
+                                        pairs.odd);
           }
         }
       }
@@ -302,8 +303,7 @@ class WarpAttention {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       std::uint32_t v[4];
-      load_matrices_transposed(
-          v, values + chunk_offset(value_token(lane), value_chunk(lane, step), Format::kChunks));
+      load_matrices_transposed(v, values + value_row_offset(lane, step, Format::kChunks));
 #pragma unroll
       for (int chunk = 0; chunk < 2; ++chunk) {
         const std::uint32_t low = v[2 * chunk];
@@ -312,10 +312,10 @@ class WarpAttention {
           multiply_add<Format::kMath>(accumulator_[2 * step + chunk], weights, low, high);
         } else {
           const int tile = 4 * step + 2 * chunk;
-          multiply_add<Format::kMath>(accumulator_[tile], weights, even_e4m3_as_fp16(low),
-                                      even_e4m3_as_fp16(high));
-          multiply_add<Format::kMath>(accumulator_[tile + 1], weights, odd_e4m3_as_fp16(low),
-                                      odd_e4m3_as_fp16(high));
+          const Fp16Pairs of_low = fp16_of_e4m3(low);
+          const Fp16Pairs of_high = fp16_of_e4m3(high);
+          multiply_add<Format::kMath>(accumulator_[tile], weights, of_low.even, of_high.even);
+          multiply_add<Format::kMath>(accumulator_[tile + 1], weights, of_low.odd, of_high.odd);
         }
       }
     }

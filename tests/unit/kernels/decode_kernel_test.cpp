@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <vector>
 
 #include "kernels/attention/decode_arguments.hpp"
@@ -22,7 +22,7 @@ using test::random_input;
 template <class Format>
 void run_blocks(const DecodeArguments& arguments, std::int64_t blocks, testing::GpuTiming timing) {
   for (std::int64_t number = 0; number < blocks; ++number) {
-    pending_groups.clear();
+    copy_groups.clear();
     // Up to an address that is a multiple of 128, as on a GPU.
     testing::Block block(kDecodeThreads, static_cast<int>(sizeof(DecodeShared<Format>)) + 128, timing);
     void* shared = block.shared_begin();
@@ -32,7 +32,7 @@ void run_blocks(const DecodeArguments& arguments, std::int64_t blocks, testing::
       attend_split(arguments, *static_cast<DecodeShared<Format>*>(shared), static_cast<unsigned>(number),
                    testing::Block::current().thread());
     });
-    for (const auto& [thread, groups] : pending_groups) {
+    for (const auto& [thread, groups] : copy_groups) {
       REQUIRE(std::all_of(groups.begin(), groups.end(), [](const auto& group) { return group.empty(); }));
     }
   }
