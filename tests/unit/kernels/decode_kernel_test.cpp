@@ -18,6 +18,7 @@ namespace {
 using test::DecodeInput;
 using test::largest_error;
 using test::random_input;
+using testing::CopyTiming;
 
 template <class Format>
 void run_blocks(const DecodeArguments& arguments, std::int64_t blocks, testing::GpuTiming timing) {
@@ -161,7 +162,7 @@ TEST_CASE("the decode kernel gives the attention of the reference", "[kernels]")
     const DecodeInput input = input_of(one, ++seed);
     REQUIRE(decode_attention_support(input.shape, 228 * 1024).ok());
     // Copies may land at once or as late as they are waited for.
-    const testing::GpuTiming timing{.late_copies = seed % 2 == 0};
+    const testing::GpuTiming timing{.copies = seed % 2 == 0 ? CopyTiming::late : CopyTiming::at_once};
     INFO("case " << seed);
     CHECK(largest_error(input, output_of(input, one.plan, timing), 1) < kDecodeAttentionTolerance);
   }
@@ -170,8 +171,8 @@ TEST_CASE("the decode kernel gives the attention of the reference", "[kernels]")
 TEST_CASE("the decode kernel needs no copy to be early or late", "[kernels]") {
   const DecodeInput input =
       input_of({ElementType::bf16, ElementType::bf16, 128, 4, 1, 0, {1, 20}, {320, 7}}, 50);
-  CHECK(output_of(input, {1, 20}, {.late_copies = true}) ==
-        output_of(input, {1, 20}, {.late_copies = false}));
+  CHECK(output_of(input, {1, 20}, {.copies = CopyTiming::late}) ==
+        output_of(input, {1, 20}, {.copies = CopyTiming::at_once}));
 }
 
 TEST_CASE("the decode kernel finds pages far on in the block table", "[kernels]") {

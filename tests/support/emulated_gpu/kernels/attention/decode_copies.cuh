@@ -75,11 +75,11 @@ inline void copy_or_clear(std::uint32_t shared, const void* source, int bytes) {
   if (reinterpret_cast<std::uintptr_t>(source) % 16 != 0 || shared % 16 != 0 || (bytes != 0 && bytes != 16)) {
     throw std::logic_error("a copy that is not of 16 bytes at a multiple of 16");
   }
-  if (Block::current().timing().late_copies) {
+  if (Block::current().timing().copies == testing::CopyTiming::at_once) {
+    copy.land();
+  } else {
     std::memset(Block::current().shared(shared, 16), 0xFF, 16);
     groups_of_this_thread().back().push_back(copy);
-  } else {
-    copy.land();
   }
 }
 
