@@ -211,10 +211,14 @@ configure() {
     -DINFEROMETER_LINK_TIME_OPTIMIZATION=OFF -DINFEROMETER_WARNINGS_AS_ERRORS=OFF "${cmake_arguments[@]}"
 }
 
+test_programs() {
+  ninja -C "$build" -t targets all | sed -nE 's/^(test_cuda_[a-z0-9_]+): .*/\1/p'
+}
+
 # What fails to build leaves the rest to be run.
 build_all() {
   local -a tests
-  mapfile -t tests < <(ninja -C "$build" -t targets all | sed -nE 's/^(test_cuda_[a-z0-9_]+): .*/\1/p')
+  mapfile -t tests < <(test_programs)
   limited $build_s ninja -C "$build" -j "$cores" -k 0 inferometer inferometer_cuda "${tests[@]}"
 }
 
@@ -228,11 +232,18 @@ some_tests() {
 
 # Those that compare times have the GPU to themselves.
 run_tests() {
-  local timed='^cuda_device: ' status=0
+  local timed='^cuda_device: ' status=0 program
   local -i count
   : > "$build/tests.log"
   some_tests -E "$timed" --parallel 4 --no-tests=error || status=$?
   some_tests -R "$timed" --no-tests=ignore || status=$?
+  # Of those ctest knows nothing.
+  for program in $(test_programs); do
+    if [[ ! -x $build/tests/cuda/$program ]]; then
+      say "$program was not built"
+      status=1
+    fi
+  done
   count=$(grep -c 'skipped: ' "$build/tests.log")
   if ((count > 0)); then
     say "$count skipped, for these reasons:"
@@ -261,6 +272,10 @@ move_old_records_aside() {
 calibrate() {
   local left=$((all_s - SECONDS - grace_s))
   local budget=$((budget_s < left ? budget_s : left))
+  if [[ ! -x $build/inferometer || ! -e $build/inferometer_cuda.so ]]; then
+    say "the program or its module was not built"
+    return 1
+  fi
   if ((budget < 10)); then
     say "no time left to calibrate"
     return $past_limit
@@ -341,13 +356,11 @@ check_device() {
   if part configure configure; then
     part build build_all
     part tests run_tests
-    if [[ -x $build/inferometer && -e $build/inferometer_cuda.so ]]; then
-      if ((anything_failed)); then
-        say "calibrating although something failed: see above before its figures are used"
-      fi
-      move_old_records_aside
-      part calibration calibrate
+    if ((anything_failed)); then
+      say "calibrating although something failed: see above before its figures are used"
     fi
+    move_old_records_aside
+    part calibration calibrate
     for tool in memcheck racecheck synccheck; do
       part "$tool" sanitize "$tool"
     done

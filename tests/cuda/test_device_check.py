@@ -28,6 +28,10 @@ echo 'const BuildFacts kBuildFacts = {.source_hash = "sha256:abc1"};' > "$build/
     "ninja": """
 case "$*" in *"-t targets all"*) printf 'all: phony\\ntest_cuda_dense: phony\\ntest_cuda_decode: phony\\n'; exit ;; esac
 touch "$2/inferometer_cuda.so"
+for program in test_cuda_dense test_cuda_decode; do
+  touch "$2/tests/cuda/$program"
+  chmod +x "$2/tests/cuda/$program"
+done
 cp "$(dirname "$0")/inferometer" "$2/inferometer"
 """,
     "inferometer": """
@@ -111,7 +115,8 @@ class DeviceCheck(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("how good the profile is", words)
         self.assertEqual(words.count("a table of nvidia-smi"), 2)
-        self.assertIn("inferometer inferometer_cuda test_cuda_dense test_cuda_decode", self.calls("ninja")[-1])
+        wanted = "-k 0 inferometer inferometer_cuda test_cuda_dense test_cuda_decode"
+        self.assertEqual(len([call for call in self.calls("ninja") if call.endswith(wanted)]), 1)
         self.assertIn("calibrate run --gpu 0 --budget 120 s --out", self.calls("inferometer")[0])
         files = [path for path in self.out.rglob("*") if path.is_file()]
         self.assertEqual(len(files), 8, files)
@@ -129,10 +134,17 @@ class DeviceCheck(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assert_summary(words, tests="FAILED: exit code 8")
         self.assertIn("calibrating although something failed", words)
-        # Some target fails to compile, but what calibrates does not.
-        code, words = self.run_check(NINJA_DOES='case "$*" in *targets*) ;; *) exit 1 ;; esac')
+        # Something else fails to compile.
+        code, words = self.run_check(NINJA_DOES='case "$*" in *targets*) ;; *) trap "exit 1" EXIT ;; esac')
         self.assertEqual(code, 1)
         self.assert_summary(words, build="FAILED: exit code 1")
+
+    def test_what_is_not_built_is_said(self):
+        code, words = self.run_check(NINJA_DOES='case "$*" in *targets*) ;; *) exit 1 ;; esac')
+        self.assertEqual(code, 1)
+        failed = "FAILED: exit code 1"
+        self.assert_summary(words, build=failed, tests=failed, calibration=failed)
+        self.assertIn("device check: test_cuda_decode was not built", words)
 
     def test_a_part_that_hangs_costs_its_own_time(self):
         text = self.script.read_text(encoding="utf-8")
@@ -142,6 +154,15 @@ class DeviceCheck(unittest.TestCase):
         )
         self.assertEqual(code, 1)
         self.assert_summary(words, tests="FAILED: out of time", racecheck="FAILED: out of time")
+
+    def test_what_the_sanitizer_finds_outweighs_what_hangs(self):
+        text = self.script.read_text(encoding="utf-8")
+        self.script.write_text(text.replace("sanitizer_s=30", "sanitizer_s=1"))
+        for hangs, finds in (("dense", "decode"), ("decode", "dense")):
+            does = f'case "$*" in *racecheck*{hangs}*) sleep 60 ;; *racecheck*{finds}*) exit 1 ;; esac'
+            code, words = self.run_check(COMPUTE_SANITIZER_DOES=does)
+            self.assertEqual(code, 1)
+            self.assert_summary(words, racecheck="FAILED: exit code 1")
 
     def test_no_time_left(self):
         text = self.script.read_text(encoding="utf-8")
