@@ -194,9 +194,16 @@ class DeviceCheck(unittest.TestCase):
 
     def test_skipped_cases_are_counted(self):
         log = self.root / "build" / "device" / "Testing" / "Temporary" / "LastTest.log"
-        _, words = self.run_check(CTEST_DOES=f"printf 'a\\n  skipped: no fp8\\n' > '{log}'")
+        code, words = self.run_check(CTEST_DOES=f"printf 'a\\n  skipped: no fp8\\n' > '{log}'")
+        self.assertEqual(code, 0)
         # Once by the tests that go side by side, once by those that compare times.
         self.assertIn("device check: 2 skipped, for these reasons:\n      2 no fp8\n", words)
+
+    def test_a_gpu_that_no_test_can_use(self):
+        log = self.root / "build" / "device" / "Testing" / "Temporary" / "LastTest.log"
+        code, words = self.run_check(CTEST_DOES=f"echo '  skipped: CUDA driver version is insufficient' > '{log}'")
+        self.assertEqual(code, 1)
+        self.assert_summary(words, tests="FAILED: exit code 1")
 
     def test_records_of_other_kernels_are_moved_aside(self):
         self.run_check()
