@@ -20,8 +20,8 @@ cores=$(nproc)
 
 # Seconds. A part that hangs costs its own limit, and all together end in time to write the summary.
 readonly all_s=520 configure_s=90 build_s=240 tests_s=100 sanitizer_s=30
-# What `calibrate run` is given, and what it may take beyond: for the GPU to start and the point at hand to end.
-readonly budget_s=120 grace_s=40
+# What `calibrate run` is given, and what it may take beyond: a fit on a slow processor, the point at hand.
+readonly budget_s=120 grace_s=60
 readonly skipped=77 past_limit=124 killed=137
 # Of what a part prints: a comparison that fails may print each element.
 readonly part_log_bytes=500000 part_log_last_lines=100
