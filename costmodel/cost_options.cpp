@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/config/path_text.hpp"
 #include "base/error.hpp"
 
 namespace inferometer {
@@ -57,6 +58,11 @@ Table cost_model_table() {
       .by_default("calibrated");
   table.add_choice("kernels", kernel_libraries(), "Library whose measured kernels the level calibrated takes")
       .by_default("vllm");
+  table
+      .add("kernel_profile", ValueType::text,
+           "Path of a profile of measured kernels that calibrate run or calibrate fit wrote, for the level "
+           "calibrated")
+      .optional("the shipped profile of the library");
   table.add("host_fixed", ValueType::duration, "Time of scheduler and launch on the host, each step")
       .by_default("500 us")
       .range("0 s", "1 s");
@@ -107,6 +113,23 @@ void choose_level_for_efficiencies(const Values& values, CostOptions& options) {
   }
 }
 
+void take_kernel_profile(const Values& values, CostOptions& options) {
+  if (!values.has("kernel_profile")) {
+    return;
+  }
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError(values.where("kernel_profile"), "cost_model.kernel_profile " + why);
+  };
+  if (options.level != CostLevel::calibrated) {
+    refuse("has no meaning at level " + std::string(to_string(options.level)) +
+           "; measured kernels belong to level calibrated");
+  }
+  if (values.given("kernels")) {
+    refuse("and cost_model.kernels both choose kernels; give one of them");
+  }
+  options.kernel_profile = path_or_name(values, "kernel_profile");
+}
+
 CostLevel level_from(std::string_view word) {
   for (const CostLevel level : {CostLevel::datasheet, CostLevel::roofline}) {
     if (to_string(level) == word) {
@@ -132,7 +155,24 @@ CostOptions cost_options_from(const Values& values) {
   options.attention_bandwidth_efficiency = share_from(values, "attention_bandwidth_efficiency");
   options.link_efficiency = share_from(values, "link_efficiency");
   choose_level_for_efficiencies(values, options);
+  take_kernel_profile(values, options);
   return options;
+}
+
+std::optional<std::string> kernel_profile_file(const std::string& gpu, const CostOptions& options) {
+  return options.kernel_profile.empty() ? kernel_profile_file(gpu, options.kernels) : options.kernel_profile;
+}
+
+std::optional<KernelProfile> kernel_profile(const std::string& gpu, const CostOptions& options) {
+  if (options.kernel_profile.empty()) {
+    return shipped_kernel_profile(gpu, options.kernels);
+  }
+  KernelProfile profile = read_kernel_profile(options.kernel_profile);
+  if (profile.gpu != gpu) {
+    throw ConfigError(Position{options.kernel_profile, 0, 0},
+                      "this profile is of kernels on " + profile.gpu + ", the deployment is on " + gpu);
+  }
+  return profile;
 }
 
 Profile overridden(Profile profile, const CostOptions& options) {

@@ -11,6 +11,7 @@
 #include "base/config/table.hpp"
 #include "base/config/values.hpp"
 #include "base/units.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
 #include "hardware/profile.hpp"
 
 namespace inferometer {
@@ -27,6 +28,7 @@ std::string_view to_string(CostLevel level);
 struct CostOptions {
   CostLevel level = CostLevel::roofline;
   std::string kernels = "vllm";  ///< library whose measured kernels the level `calibrated` takes
+  std::string kernel_profile;    ///< path of the user's own profile, in place of a shipped one; "": none
   /// Set in the runs behind an uncertainty interval: which draw from the errors of the profile.
   std::optional<std::uint64_t> resample;
   Duration host_fixed = microseconds(500);       ///< scheduler and launch, each step
@@ -50,6 +52,13 @@ Table cost_model_table();
 /// given, too. Throws ConfigError for efficiencies beside `level: calibrated`. Precondition: `values` was
 /// parsed by cost_model_table().
 CostOptions cost_options_from(const Values& values);
+
+/// Path of the profile of kernels that the level `calibrated` takes on a GPU: the user's, or else the shipped
+/// one of the library; nothing where there is none.
+std::optional<std::string> kernel_profile_file(const std::string& gpu, const CostOptions& options);
+
+/// That profile. Throws ConfigError: it cannot be read, or is of another GPU.
+std::optional<KernelProfile> kernel_profile(const std::string& gpu, const CostOptions& options);
 
 /// The profile with the user's figures in place of its own.
 Profile overridden(Profile profile, const CostOptions& options);

@@ -22,7 +22,7 @@ std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSp
                                              const PricerLimits& limits) {
   const Profile profile = load_profile(gpu.name);
   if (options.level == CostLevel::calibrated) {
-    if (const auto kernels = shipped_kernel_profile(gpu.name, options.kernels)) {
+    if (const auto kernels = kernel_profile(gpu.name, options)) {
       return make_calibrated_pricer(model, gpu, *kernels, profile, tensor_parallel, options, limits);
     }
   }

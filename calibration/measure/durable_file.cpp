@@ -66,6 +66,9 @@ void write_all(const std::string& path, int file, std::string_view text) {
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void sync_file(const std::string& path, int file) {
   if (fdatasync(file) != 0) {
     fail(path, "cannot write to disk", errno);
   }
@@ -85,14 +88,22 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)) {
     sync_directory_of(path_);
   }
   file_ = file.release();
+  synced_ = std::chrono::steady_clock::now();
 }
 
 AppendedFile::~AppendedFile() {
+  static_cast<void>(fdatasync(file_));  // a destructor has nobody to tell
   close(file_);
 }
 
 void AppendedFile::append(std::string_view text) {
+  constexpr std::chrono::seconds kBetweenSyncs{1};
   write_all(path_, file_, text);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - synced_ >= kBetweenSyncs) {
+    sync_file(path_, file_);
+    synced_ = now;
+  }
 }
 
 void cut_file(const std::string& path, std::uint64_t bytes) {
@@ -107,6 +118,7 @@ void replace_file(const std::string& path, std::string_view text) {
   {
     const Descriptor file(beside, O_WRONLY | O_CREAT | O_TRUNC, "cannot write");
     write_all(beside, file.number(), text);
+    sync_file(beside, file.number());
   }
   if (std::rename(beside.c_str(), path.c_str()) != 0) {
     fail(path, "cannot put it in its place", errno);

@@ -3,14 +3,17 @@
 // Files that keep what was written to them when the machine goes down. Who uses it: record_journal.hpp.
 // Every function throws ConfigError, naming the file and what the system says.
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace inferometer {
 
-/// A file that only grows, made when it is not there. Each text goes there by one write and is on the disk
-/// when append() returns, so that a kill leaves at most one text unfinished, the last.
+/// A file that only grows, made when it is not there. Each text goes there by one write, so that a kill
+/// leaves at most one text unfinished, the last; what is older than a second is on the disk at the next
+/// append(), all of it at the end: a machine that goes down takes no more than the last second's texts with
+/// it.
 class AppendedFile {
  public:
   explicit AppendedFile(std::string path);
@@ -23,6 +26,7 @@ class AppendedFile {
  private:
   std::string path_;
   int file_ = -1;
+  std::chrono::steady_clock::time_point synced_;
 };
 
 /// Cuts a file off behind its first `bytes`.

@@ -31,9 +31,9 @@ class RecordJournal {
   /// Whether it needs no further measuring: it has a line that is not one of those to be tried again.
   [[nodiscard]] bool is_done(const KernelCall& call) const;
 
-  // Both are on the disk on return. The first line of a file is its header. A line of the same point that
-  // was to be tried again is replaced. Precondition: not is_done(). Throw ConfigError, after which the
-  // journal is opened anew or not used any more.
+  // Both are written on return, and on the disk a second later (durable_file.hpp). The first line of a file
+  // is its header. A line of the same point that was to be tried again is replaced. Precondition: not
+  // is_done(). Throw ConfigError, after which the journal is opened anew or not used any more.
 
   void append(const MeasuredKernel& point);
   /// Precondition: skipped_point() made it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -58,6 +59,13 @@ std::string chart_text(const ValidationRow& row) {
 }
 
 }  // namespace
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
 
 std::string profile_text(const KernelProfile& profile) {
   std::string text = fmt::format("{} kernels on {}, fitted {}\n", profile.library, profile.gpu, profile.date);

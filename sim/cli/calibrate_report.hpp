@@ -9,6 +9,9 @@
 
 namespace inferometer {
 
+/// The date of a profile that is fitted now, in UTC: "2026-11-30".
+std::string today();
+
 /// The fits of a profile: range, roofline constants and held-out errors by region.
 std::string profile_text(const KernelProfile& profile);
 

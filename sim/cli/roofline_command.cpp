@@ -30,6 +30,7 @@ struct RooflineOptions {
   std::string prefill, chunk, decode, sweep;
   std::string level = "calibrated";
   std::string kernels = "vllm";
+  std::string kernel_profile;
   NumberFormats formats;
   bool csv = false;
 };
@@ -85,8 +86,11 @@ void run_roofline(const RooflineOptions& options) {
   require_known("--kernels", options.kernels, kernel_libraries());
   setting.gpu = load_gpu(options.gpu);
   setting.model = options.formats.apply(load_model(options.model), setting.gpu);
-  setting.library = options.kernels;
-  setting.kernels = shipped_kernel_profile(setting.gpu.name, options.kernels);
+  CostOptions cost;
+  cost.kernels = options.kernels;
+  cost.kernel_profile = options.kernel_profile;
+  setting.kernels = kernel_profile(setting.gpu.name, cost);
+  setting.library = setting.kernels ? setting.kernels->library : options.kernels;
   setting.level = level_from(options.level, setting.kernels.has_value());
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;
@@ -126,10 +130,15 @@ void add_roofline_command(CLI::App& app) {
           "Whose roofs bind: datasheet, roofline or calibrated (roofline where no kernels of the library "
           "were measured on the GPU)")
       ->capture_default_str();
+  CLI::Option* kernels =
+      command
+          ->add_option("--kernels", options->kernels,
+                       "Library whose measured kernels level calibrated takes: vllm or tensorrt-llm")
+          ->capture_default_str();
   command
-      ->add_option("--kernels", options->kernels,
-                   "Library whose measured kernels level calibrated takes: vllm or tensorrt-llm")
-      ->capture_default_str();
+      ->add_option("--kernel-profile", options->kernel_profile,
+                   "Profile of kernels that calibrate run or calibrate fit wrote, in place of a shipped one")
+      ->excludes(kernels);
   options->formats.add_options(*command);
   command->add_flag("--csv", options->csv, "Values with a header instead of a table");
   command->footer(kExamples);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/config/path_text.hpp"
 #include "base/data_path.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
@@ -80,27 +81,12 @@ void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
   }
 }
 
-/// Relative paths start at the folder of the file they are written in; on the command line, where it runs.
-std::string directory_of(const Values& section, const std::string& key) {
-  const std::string& file = section.where(key).file;
-  return file.starts_with("--set") ? "" : std::filesystem::path(file).parent_path().string();
-}
-
-/// A built-in name stays; anything that looks like a path starts from where it is written.
-std::string resolve(const Values& section, const std::string& key) {
-  const std::string& name = section.text(key);
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json") ||
-                       name.ends_with(".yaml") || name.ends_with(".yml");
-  return is_path ? (std::filesystem::path(directory_of(section, key)) / name).lexically_normal().string()
-                 : name;
-}
-
 /// Loads what `key` names. What is wrong with the name itself is reported at its place in the scenario.
 template <class Load>
 auto load_named(const Values& section, const std::string& key, Diagnostics& diagnostics, Load load)
     -> std::optional<decltype(load(std::string()))> {
   try {
-    return load(resolve(section, key));
+    return load(path_or_name(section, key));
   } catch (const ConfigError& error) {
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       const bool is_about_name = diagnostic.where.line == 0;
@@ -114,7 +100,7 @@ auto load_named(const Values& section, const std::string& key, Diagnostics& diag
 }
 
 Scenario::Input model_file(const Values& values) {
-  const std::string path = resolve(values, "model");
+  const std::string path = path_or_name(values, "model");
   if (!std::filesystem::exists(path)) {
     return {path, (data_directory("costmodel/models") / path / "config.json").string()};
   }
@@ -122,7 +108,7 @@ Scenario::Input model_file(const Values& values) {
 }
 
 Scenario::Input gpu_file(const Values& hardware) {
-  const std::string path = resolve(hardware, "gpu");
+  const std::string path = path_or_name(hardware, "gpu");
   return {hardware.text("gpu"), std::filesystem::exists(path)
                                     ? path
                                     : (data_directory("hardware/gpus") / (path + ".yaml")).string()};
@@ -169,9 +155,11 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   const std::string profile = profile_file(scenario.gpu.name);
   scenario.inputs.push_back({"profile " + std::filesystem::path(profile).stem().string(), profile});
   const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
-  const auto kernels = kernel_profile_file(scenario.gpu.name, cost.kernels);
+  const auto kernels = kernel_profile_file(scenario.gpu.name, cost);
   if (cost.level == CostLevel::calibrated && kernels) {
-    scenario.inputs.push_back({"profile " + scenario.gpu.name + "/" + cost.kernels, *kernels});
+    const std::string shipped = scenario.gpu.name + "/" + cost.kernels;
+    scenario.inputs.push_back(
+        {"profile " + (cost.kernel_profile.empty() ? shipped : cost.kernel_profile), *kernels});
   }
   if (scenario.workload().has("trace")) {
     scenario.inputs.push_back(trace_file(scenario));

@@ -75,7 +75,7 @@ const MetricInterval* Uncertainty::find(std::string_view metric) const {
 
 ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment) {
   const CostOptions options = cost_options_from(scenario.values.section("cost_model"));
-  const auto shipped = shipped_kernel_profile(scenario.gpu.name, options.kernels);
+  const auto shipped = kernel_profile(scenario.gpu.name, options);
   INFEROMETER_CHECK(shipped && deployment.pricer->basis().level == CostLevel::calibrated,
                     "only measured kernels have errors to draw from");
   return [&scenario, &deployment, options, kernels = *shipped,

@@ -54,7 +54,7 @@ TEST_CASE("a row with N/A takes time and gives no sample") {
   CHECK(log.gpus[0].samples[0].row == 2);
 }
 
-TEST_CASE("other columns are passed over by name, in whatever order") {
+TEST_CASE("other columns are passed over by name in whatever order") {
   const ActivityLog log = read(
       "#Entity   POWER        DRAMA        SMACT        GRACT\nID        W\nGPU 0     391.250      0.2       "
       "   0.8  0.9\n");
@@ -64,7 +64,7 @@ TEST_CASE("other columns are passed over by name, in whatever order") {
   CHECK(log.notes == std::vector<std::string>{"a.log: columns \"POWER\" and \"GRACT\" passed over"});
 }
 
-TEST_CASE("the form of older versions, MIG instances and CRLF") {
+TEST_CASE("the form of older versions and MIG instances and CRLF") {
   const ActivityLog log =
       read("# Entity  SMACT  DRAMA\r\n      Id\r\n    GPU 0  0.5  0.25\r\n  GPU-I 3  0.25  0.125\r\n");
   REQUIRE(log.gpus.size() == 2);
@@ -72,7 +72,7 @@ TEST_CASE("the form of older versions, MIG instances and CRLF") {
   CHECK(log.gpus[1].samples[0].dram == 0.125);
 }
 
-TEST_CASE("mistakes with their places, all of them") {
+TEST_CASE("mistakes with their places and all of them") {
   CHECK(complaint_about(kHeader + "GPU 0     0.5x         0.2\nGPU 0     0.5          -0.2\nGPU 0     0.5\n"
                                   "GPU 0     0.5          nan\nGPU x     0.5          0.5\nnode gpu01\n") ==
         "a.log:3:11: SMACT is a share from 0 to 1, or N/A; found \"0.5x\"\n"

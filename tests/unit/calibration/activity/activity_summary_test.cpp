@@ -42,7 +42,7 @@ std::vector<std::string> phase_names(const GpuActivity& gpu) {
 
 using Names = std::vector<std::string>;
 
-TEST_CASE("a sample tells its phase, on both sides of each limit") {
+TEST_CASE("a sample tells its phase on both sides of each limit") {
   CHECK(phase_of({0, 0.049, 0.9}) == kIdlePhase);
   CHECK(phase_of({0, 0.05, 0.0}) == kPrefillPhase);
   CHECK(phase_of({0, 0.8, 0.399}) == kPrefillPhase);

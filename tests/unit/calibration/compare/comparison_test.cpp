@@ -227,7 +227,7 @@ TEST_CASE("several libraries are fine where each measured kinds of its own") {
   CHECK(compare(both, both).rows.size() == 4);
 }
 
-TEST_CASE("representative calls: none twice, all of the kind and of sizes from 1 on") {
+TEST_CASE("representative calls: none twice and all of the kind and of sizes from 1 on") {
   for (const KernelFamilyInfo& family : kernel_families()) {
     CAPTURE(family.name);
     const std::string variant(family.variants.front());
