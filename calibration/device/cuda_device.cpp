@@ -132,7 +132,7 @@ class CudaDevice final : public KernelDevice {
   int gpus() const override {
     int visible = 1;
     check_cuda(cudaGetDeviceCount(&visible), "counting the GPUs");
-    return visible - facts_.index;  // a group is made of this one and the next ones
+    return visible;
   }
 
   double memory_bytes() const override { return static_cast<double>(arena_.bytes()); }
@@ -163,6 +163,10 @@ class CudaDevice final : public KernelDevice {
 
   DeviceState state() override {
     return guarded([&] { return nvml_.state(); });
+  }
+
+  bool is_slowed_by_heat() override {
+    return guarded([&] { return nvml_.is_slowed_by_heat(); });
   }
 
  private:

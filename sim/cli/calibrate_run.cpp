@@ -152,7 +152,7 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
   const std::filesystem::path path = run_file(arguments, "profile.json");
   write_file(path, to_json(profile));
   std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
-                     validation_text(validate(profile, parts.held_out)) +
+                     validation_table(validate(profile, parts.held_out)) +
                      "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);

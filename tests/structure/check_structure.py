@@ -47,7 +47,7 @@ THIRD_PARTY = {
     "yaml-cpp/": r"base/config/yaml_source\.cpp",
     "Eigen/": r"calibration/fit.*",
     "simgrid/": r"sim/network/simgrid_.*",
-    "cuda": r"kernels/.*|calibration/device/.*|.*\.cu",
+    "cuda": r"kernels/.*|(tests/unit/)?calibration/device/.*|.*\.cu",
     "cublas": r"kernels/.*|.*\.cu",
     "nvtx3/": r"calibration/device/.*",
     "CLI/": r"sim/cli/.*|tests/.*",

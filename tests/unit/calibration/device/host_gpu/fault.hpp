@@ -7,6 +7,7 @@ namespace inferometer::testing {
 enum class Fault {
   none,
   leaves_last_output,     ///< the last element of the output is not written
+  leaves_inner_output,    ///< one that no sample has: only a scan of the whole output finds it
   five_percent_off,       ///< all outputs times 1.05
   forgets_scale,          ///< fp8 without the weights' or the values' scale
   drops_newest_key,       ///< attention does not see the new token itself
@@ -20,10 +21,12 @@ enum class Fault {
   halves_nucleus,         ///< top-p of half the probability
   swaps_gate_and_up,
   swaps_from_and_to,
-  next_row,  ///< of the embedding table, or of the weights
+  leaves_out_a_rank,  ///< of an all-reduce
+  next_row,           ///< of the embedding table, or of the weights
 };
 
 /// Of the kernels called next.
 void set_fault(Fault fault);
+bool has_fault(Fault fault);
 
 }  // namespace inferometer::testing

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "calibration/device/cuda_owners.cuh"
+#include "calibration/device/gpu_group.hpp"
 #include "calibration/device/not_prepared.hpp"
 #include "calibration/device/prepared_call.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/calibration/device/runners/fault.hpp"
-
-// One as the GPU's library would have it; never looked into.
-struct inferometer::kernels::GemmLibrary {};
+#include "tests/unit/calibration/device/host_gpu/fault.hpp"
+#include "tests/unit/calibration/device/host_gpu/host_cuda.hpp"
 
 namespace inferometer {
 namespace {
@@ -22,31 +22,36 @@ using testing::Fault;
 constexpr std::uint64_t kSeed = 77;
 constexpr std::int64_t kMemoryBytes = std::int64_t{1} << 28;
 
-/// Memory that stands for a GPU's.
-struct HostGpu {
-  std::unique_ptr<std::byte[]> memory =
-      std::make_unique_for_overwrite<std::byte[]>(kMemoryBytes + Arena::kAlignment);
-  Arena arena{aligned(memory.get()), kMemoryBytes};
-  Timer timer{1, 1};
-  kernels::GemmLibrary library;
-
-  static std::byte* aligned(std::byte* begin) {
-    const auto address = reinterpret_cast<std::uintptr_t>(begin);
-    return begin + (Arena::kAlignment - address % Arena::kAlignment) % Arena::kAlignment;
-  }
+/// What a device gives its runners.
+class Bench {
+ public:
+  Bench() { kernels::open_gemm_library(library_); }
 
   RunnerContext context() {
-    arena.reset();
-    return {.memory = CallMemory(arena, nullptr),
-            .timer = &timer,
-            .gemm_library = &library,
-            .groups = nullptr,
+    arena_.reset();
+    return {.memory = CallMemory(arena_, timer_.stream()),
+            .timer = &timer_,
+            .gemm_library = library_.get(),
+            .groups = &groups_,
             .device = 0,
-            .sm_count = 108,
-            .compute_capability = 80,
-            .shared_bytes_per_sm = 164 * 1024};
+            .sm_count = 132,
+            .compute_capability = 90,
+            .shared_bytes_per_sm = 228 * 1024};
   }
+
+ private:
+  Timer timer_{132, 1 << 20};
+  DeviceMemory memory_ = allocate(kMemoryBytes);
+  Arena arena_{memory_.get(), kMemoryBytes};
+  kernels::GemmLibraryPtr library_;
+  GpuGroups groups_{0, timer_.stream()};
 };
+
+/// One for all cases: a timer measures itself for a while.
+Bench& bench() {
+  static Bench bench;
+  return bench;
+}
 
 std::unique_ptr<PreparedCall> prepare(RunnerContext& context, const KernelCall& call) {
   switch (call.family) {
@@ -56,6 +61,8 @@ std::unique_ptr<PreparedCall> prepare(RunnerContext& context, const KernelCall& 
       return prepare_prefill_attention(context, call, kSeed);
     case KernelFamily::decode_attention:
       return prepare_decode_attention(context, call, kSeed);
+    case KernelFamily::collective:
+      return prepare_collective(context, call, kSeed);
     default:
       return prepare_elementwise(context, call, kSeed);
   }
@@ -63,8 +70,7 @@ std::unique_ptr<PreparedCall> prepare(RunnerContext& context, const KernelCall& 
 
 /// As the device verifies: a first run, fresh inputs, the run that counts.
 Verification verify(const KernelCall& call, Fault fault) {
-  HostGpu gpu;
-  RunnerContext context = gpu.context();
+  RunnerContext context = bench().context();
   testing::set_fault(fault);
   const std::unique_ptr<PreparedCall> prepared = prepare(context, call);
   prepared->fill();
@@ -96,36 +102,43 @@ void check_finds(const KernelCall& call, std::vector<Fault> faults) {
 }
 
 TEST_CASE("the check of a GEMM passes what is right and finds what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::gemm, "bf16", {50, 72, 96}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(
+      call_of(KernelFamily::gemm, "bf16", {300, 40, 64}),
+      {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off, Fault::next_row});
   check_finds(call_of(KernelFamily::gemm, "bf16", {3, 40, 64}),
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
   check_finds(call_of(KernelFamily::gemm, "fp8", {50, 48, 64}),
               {Fault::leaves_last_output, Fault::forgets_scale, Fault::next_row});
 }
 
-TEST_CASE("the faster of both GEMM kernels is taken and candidates that do not run are not", "[runners]") {
-  HostGpu gpu;
-  RunnerContext context = gpu.context();
-  // The fake timer makes each capture faster than the one before: candidates 1 and 2 are timed, then both
-  // again, then the gemv kernel, for at most 16 rows.
-  CHECK(prepare_gemm(context, call_of(KernelFamily::gemm, "bf16", {4, 16, 32}), kSeed)->kernel() == "gemv");
-  RunnerContext again = gpu.context();
-  const std::string kernel =
-      prepare_gemm(again, call_of(KernelFamily::gemm, "bf16", {17, 16, 32}), kSeed)->kernel();
-  CHECK((kernel == "cublaslt_candidate_1" || kernel == "cublaslt_candidate_2"));
+std::string kernel_of(const KernelCall& call) {
+  RunnerContext context = bench().context();
+  return prepare(context, call)->kernel();
+}
+
+TEST_CASE("the fastest GEMM kernel is taken and candidates that do not run are not", "[runners]") {
+  auto& duration_ns = testing::host_gpus().duration_ns;
+  const auto take = [&](std::int64_t first, std::int64_t second, std::int64_t gemv, double rows) {
+    duration_ns["gemm_1"] = first;
+    duration_ns["gemm_2"] = second;
+    duration_ns["gemv"] = gemv;
+    return kernel_of(call_of(KernelFamily::gemm, "bf16", {rows, 16, 32}));
+  };
+  CHECK(take(20'000, 30'000, 10'000, 4) == "gemv");
+  CHECK(take(20'000, 30'000, 25'000, 4) == "cublaslt_candidate_1");
+  CHECK(take(30'000, 20'000, 25'000, 4) == "cublaslt_candidate_2");
+  CHECK(take(30'000, 20'000, 10'000, 17) == "cublaslt_candidate_2");
   // What cuBLASLt refuses may still run.
-  RunnerContext odd = gpu.context();
-  CHECK(prepare_gemm(odd, call_of(KernelFamily::gemm, "bf16", {4, 12, 32}), kSeed)->kernel() == "gemv");
-  RunnerContext refused = gpu.context();
-  CHECK_THROWS_AS(prepare_gemm(refused, call_of(KernelFamily::gemm, "bf16", {17, 12, 32}), kSeed),
-                  NotPrepared);
+  CHECK(kernel_of(call_of(KernelFamily::gemm, "bf16", {4, 12, 32})) == "gemv");
+  CHECK_THROWS_AS(kernel_of(call_of(KernelFamily::gemm, "bf16", {17, 12, 32})), NotPrepared);
+  duration_ns.clear();
 }
 
 TEST_CASE("the check of prefill attention passes what is right and finds what is wrong", "[runners]") {
   //                               batch, tokens, past, heads, kv_heads, head_dim, window
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {2, 20, 7, 6, 3, 64, 0}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads});
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::confuses_kv_heads});
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {1, 30, 40, 4, 2, 64, 16}),
               {Fault::drops_newest_key, Fault::window_too_wide, Fault::confuses_kv_heads});
   check_finds(call_of(KernelFamily::prefill_attention, "bf16", {3, 9, 0, 2, 1, 128, 0}),
@@ -134,9 +147,9 @@ TEST_CASE("the check of prefill attention passes what is right and finds what is
 
 TEST_CASE("the check of decode attention passes what is right and finds what is wrong", "[runners]") {
   //                              batch, context, heads, kv_heads, head_dim, window
-  check_finds(call_of(KernelFamily::decode_attention, "bf16", {3, 200, 6, 3, 64, 0}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::confuses_kv_heads,
-               Fault::ignores_block_table, Fault::drops_newest_key});
+  check_finds(call_of(KernelFamily::decode_attention, "bf16", {16, 90, 6, 3, 64, 0}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::confuses_kv_heads, Fault::ignores_block_table, Fault::drops_newest_key});
   check_finds(call_of(KernelFamily::decode_attention, "bf16", {2, 200, 4, 2, 128, 50}),
               {Fault::window_too_wide, Fault::drops_newest_key});
   check_finds(call_of(KernelFamily::decode_attention, "fp8_kv", {2, 100, 4, 2, 64, 0}),
@@ -146,8 +159,8 @@ TEST_CASE("the check of decode attention passes what is right and finds what is 
 }
 
 TEST_CASE("the check of the norms passes what is right and finds what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::elementwise, "norm", {70, 256}),
-              {Fault::leaves_last_output, Fault::five_percent_off});
+  check_finds(call_of(KernelFamily::elementwise, "norm", {600, 64}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off});
   check_finds(call_of(KernelFamily::elementwise, "add_norm", {5, 64}),
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::keeps_residual});
 }
@@ -163,10 +176,12 @@ TEST_CASE("the check of the rotary embedding passes what is right and finds what
 }
 
 TEST_CASE("the checks of embedding and activation pass what is right and find what is wrong", "[runners]") {
-  check_finds(call_of(KernelFamily::elementwise, "embedding", {100, 64}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
-  check_finds(call_of(KernelFamily::elementwise, "silu_mul", {40, 96}),
-              {Fault::leaves_last_output, Fault::five_percent_off, Fault::swaps_gate_and_up});
+  check_finds(
+      call_of(KernelFamily::elementwise, "embedding", {1000, 64}),
+      {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off, Fault::next_row});
+  check_finds(call_of(KernelFamily::elementwise, "silu_mul", {600, 96}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output, Fault::five_percent_off,
+               Fault::swaps_gate_and_up});
 }
 
 TEST_CASE("the check of sampling passes what is right and finds what is wrong", "[runners]") {
@@ -179,7 +194,18 @@ TEST_CASE("the check of sampling passes what is right and finds what is wrong", 
 TEST_CASE("the checks of copies pass what is right and find what is wrong", "[runners]") {
   check_finds(call_of(KernelFamily::elementwise, "kv_copy", {320, 64}),
               {Fault::leaves_last_output, Fault::swaps_from_and_to});
-  check_finds(call_of(KernelFamily::elementwise, "copy", {100, 64}), {Fault::leaves_last_output});
+  check_finds(call_of(KernelFamily::elementwise, "copy", {100, 64}),
+              {Fault::leaves_last_output, Fault::leaves_inner_output});
+}
+
+TEST_CASE("the check of collectives passes what is right and finds what is wrong", "[runners]") {
+  testing::host_gpus().gpus = 4;
+  check_finds(call_of(KernelFamily::collective, "nccl_all_reduce", {4, 2000}),
+              {Fault::leaves_last_output, Fault::leaves_out_a_rank});
+  check_finds(call_of(KernelFamily::collective, "nccl_all_reduce", {2, 2000}), {Fault::leaves_out_a_rank});
+  check_finds(call_of(KernelFamily::collective, "all_gather", {4, 800}), {Fault::leaves_last_output});
+  check_finds(call_of(KernelFamily::collective, "send_recv", {2, 800}), {});
+  testing::host_gpus().gpus = 1;
 }
 
 TEST_CASE("what has no kernel or no memory is not prepared and says why", "[runners]") {
@@ -204,11 +230,14 @@ TEST_CASE("what has no kernel or no memory is not prepared and says why", "[runn
       {call_of(KernelFamily::elementwise, "rope", {1, 200}), unsupported},
       {call_of(KernelFamily::elementwise, "kv_copy", {17, 64}), unsupported},
       {call_of(KernelFamily::elementwise, "copy", {1e6, 1e6}), out_of_memory},
+      {call_of(KernelFamily::collective, "nccl_all_reduce", {5, 800}), unsupported},
+      {call_of(KernelFamily::collective, "reduce_scatter", {2, 800}), unsupported},
+      {call_of(KernelFamily::collective, "send_recv", {3, 800}), unsupported},
+      {call_of(KernelFamily::collective, "all_gather", {3, 800}), unsupported},
   };
-  HostGpu gpu;
   for (const Refused& refused : cases) {
     INFO(to_string(refused.call));
-    RunnerContext context = gpu.context();
+    RunnerContext context = bench().context();
     try {
       prepare(context, refused.call);
       CHECK(false);
