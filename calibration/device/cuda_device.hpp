@@ -12,6 +12,7 @@ namespace inferometer {
 /// Opens GPU `index`: takes all but a GiB of its free memory, measures the timer's own share (about half a
 /// second). Throws std::runtime_error with one sentence where that cannot be, or where the provider's library
 /// is not there.
-std::unique_ptr<KernelDevice> open_cuda_device(int index, KernelProvider provider);
+std::unique_ptr<KernelDevice> open_cuda_device(int index,
+                                               KernelProvider provider = KernelProvider::inferometer);
 
 }  // namespace inferometer
