@@ -16,6 +16,7 @@
 #include "calibration/device/build_facts.hpp"
 #include "calibration/device/cuda_check.cuh"
 #include "calibration/device/cuda_owners.cuh"
+#include "calibration/device/cudnn_provider.hpp"
 #include "calibration/device/gpu_facts.hpp"
 #include "calibration/device/gpu_group.hpp"
 #include "calibration/device/not_prepared.hpp"
@@ -112,12 +113,13 @@ class CudaDevice final : public KernelDevice {
   }
 
  public:
-  explicit CudaDevice(const GpuFacts& facts)
+  CudaDevice(const GpuFacts& facts, KernelProvider provider)
       : facts_(facts),
         nvml_(facts.pci_address),
         timer_(facts.sm_count, facts.l2_bytes),
         warm_(nvml_.state()),
-        groups_(facts.index, timer_.stream()) {
+        groups_(facts.index, timer_.stream()),
+        cudnn_(provider == KernelProvider::cudnn ? open_cudnn() : nullptr) {
     auto [memory, bytes] = take_free_memory();
     arena_memory_ = std::move(memory);
     arena_ = Arena(arena_memory_.get(), bytes);
@@ -191,6 +193,7 @@ class CudaDevice final : public KernelDevice {
   GpuGroups groups_;
   DeviceMemory arena_memory_;
   Arena arena_;
+  std::shared_ptr<const Cudnn> cudnn_;  // nullptr: our own kernels
   std::unique_ptr<PreparedCall> prepared_;
   Graph graph_;  // of prepared_, unless it times itself
   const char* phase_ = "";
@@ -220,8 +223,8 @@ MeasurementHeader CudaDevice::header() {
     MeasurementHeader header;
     header.gpu = GpuNames().of_device(facts_.name).value_or("");
     header.device = facts_.name;
-    header.library = "inferometer";
-    header.library_version = kBuildFacts.version;
+    header.library = to_string(cudnn_ ? KernelProvider::cudnn : KernelProvider::inferometer);
+    header.library_version = cudnn_ ? cudnn_version(*cudnn_) : kBuildFacts.version;
     header.driver_version = nvml_.driver_version().value_or("");
     header.cuda_runtime_version = cuda_version_text(runtime);
     header.cublas_version = cublas_version_text(kernels::gemm_library_version());
@@ -256,6 +259,12 @@ std::unique_ptr<PreparedCall> CudaDevice::prepared_for(const KernelCall& call, s
                         .sm_count = facts_.sm_count,
                         .compute_capability = 10 * facts_.major + facts_.minor,
                         .shared_bytes_per_sm = facts_.shared_bytes_per_sm};
+  if (cudnn_) {
+    if (call.family != KernelFamily::prefill_attention) {
+      throw NotPrepared(Prepared::Outcome::unsupported, "of cuDNN only prefill attention is measured");
+    }
+    return prepare_cudnn_prefill_attention(context, *cudnn_, call, seed);
+  }
   switch (call.family) {
     case KernelFamily::gemm:
       return prepare_gemm(context, call, seed);
@@ -299,9 +308,9 @@ Prepared CudaDevice::prepare_call(const KernelCall& call, std::uint64_t seed) {
 
 }  // namespace
 
-std::unique_ptr<KernelDevice> open_cuda_device(int index) {
+std::unique_ptr<KernelDevice> open_cuda_device(int index, KernelProvider provider) {
   const GpuFacts facts = open_gpu(index);
-  return std::make_unique<CudaDevice>(facts);
+  return std::make_unique<CudaDevice>(facts, provider);
 }
 
 }  // namespace inferometer

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "calibration/measure/kernel_device.hpp"
+#include "calibration/record/kernel_provider.hpp"
 
 namespace inferometer {
 
@@ -18,7 +19,7 @@ inline constexpr int kDeviceModuleInterface = 3;
 /// The module's one exported function. A new device that the caller deletes; or nullptr, and in `error` (cut
 /// to `error_bytes`, always ended by a 0) a sentence that says why. Throws nothing.
 inline constexpr const char* kOpenDeviceSymbol = "inferometer_open_device";
-using OpenDeviceFunction = KernelDevice* (*)(int interface_version, int index, char* error,
-                                             std::size_t error_bytes);
+using OpenDeviceFunction = KernelDevice* (*)(int interface_version, int index, KernelProvider provider,
+                                             char* error, std::size_t error_bytes);
 
 }  // namespace inferometer

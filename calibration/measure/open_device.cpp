@@ -65,10 +65,11 @@ OpenDeviceFunction load_module(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::unique_ptr<KernelDevice> open_device(int index) {
+std::unique_ptr<KernelDevice> open_device(int index, KernelProvider provider) {
   const OpenDeviceFunction open = load_module(module_path());
   std::array<char, kErrorBytes> error{};
-  std::unique_ptr<KernelDevice> device(open(kDeviceModuleInterface, index, error.data(), error.size()));
+  std::unique_ptr<KernelDevice> device(
+      open(kDeviceModuleInterface, index, provider, error.data(), error.size()));
   if (!device) {
     throw ConfigError(Position{}, error.data());
   }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "calibration/measure/kernel_device.hpp"
+#include "calibration/record/kernel_provider.hpp"
 
 namespace inferometer {
 
@@ -13,7 +14,8 @@ namespace inferometer {
 ///  2. beside the running program (a build tree),
 ///  3. lib/inferometer under the prefix the program was installed to, wherever that was moved.
 /// The module stays loaded until the program ends: devices and exceptions that come from it have their code
-/// there. Throws ConfigError with one sentence where there is no module, no driver or no such GPU.
-std::unique_ptr<KernelDevice> open_device(int index);
+/// there. A device measures one provider's kernels: what that lacks is unsupported. Throws ConfigError with
+/// one sentence where there is no module, no driver, no such GPU, or not the provider's library.
+std::unique_ptr<KernelDevice> open_device(int index, KernelProvider provider = KernelProvider::inferometer);
 
 }  // namespace inferometer

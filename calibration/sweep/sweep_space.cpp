@@ -174,6 +174,9 @@ Calls all_calls(const SweptKind& kind, const SweepTarget& target) {
 }  // namespace
 
 std::vector<SweptKind> swept_kinds(const SweepTarget& target) {
+  if (target.provider == KernelProvider::cudnn) {
+    return {{KernelFamily::prefill_attention, "bf16"}};
+  }
   std::vector<SweptKind> kinds = {{KernelFamily::gemm, "bf16"}};
   if (target.gpu.fp8_peak) {
     kinds.push_back({KernelFamily::gemm, "fp8"});

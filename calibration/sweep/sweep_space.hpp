@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibration/record/kernel_provider.hpp"
 #include "costmodel/kernels/kernel_call.hpp"
 #include "hardware/gpu_spec.hpp"
 
@@ -24,9 +25,10 @@ struct SweepTarget {
   GpuSpec gpu;
   double memory_bytes = 0;  ///< that the buffers of one call may take
   int gpus = 1;             ///< in the machine; collectives are measured among more than one
+  KernelProvider provider = KernelProvider::inferometer;
 };
 
-/// The kinds that the GPU can run, in the order of kernel_families().
+/// The kinds that the provider has and the GPU can run, in the order of kernel_families().
 std::vector<SweptKind> swept_kinds(const SweepTarget& target);
 
 /// All calls of a kind that fit into the memory, each once, in ascending order of axes. Rows of a GEMM are

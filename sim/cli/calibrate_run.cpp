@@ -37,6 +37,7 @@ namespace {
 
 struct MeasureArguments {
   std::string gpu = "0";
+  std::string provider{to_string(KernelProvider::inferometer)};
   std::string budget = "5m";
   std::string out;
   bool is_dry_run = false;
@@ -79,19 +80,19 @@ void print(const std::string& text) {
 }
 
 /// What a sweep may ask of a GPU that is only known by name.
-SweepTarget target_by_name(const std::string& name) {
+SweepTarget target_by_name(const std::string& name, KernelProvider provider) {
   const GpuSpec gpu = load_gpu(name);
-  return {gpu, kUsableMemory * static_cast<double>(gpu.hbm_usable.count()), 1};
+  return {gpu, kUsableMemory * static_cast<double>(gpu.hbm_usable.count()), 1, provider};
 }
 
-SweepTarget target_of(KernelDevice& device, const MeasurementHeader& header) {
+SweepTarget target_of(KernelDevice& device, const MeasurementHeader& header, KernelProvider provider) {
   if (header.gpu.empty()) {
     throw ConfigError({},
                       "the driver calls this GPU \"" + header.device +
                           "\", a name that no file in hardware/gpus has; add it to device_names of the GPU's "
                           "file there, or write one");
   }
-  return {load_gpu(header.gpu), device.memory_bytes(), device.gpus()};
+  return {load_gpu(header.gpu), device.memory_bytes(), device.gpus(), provider};
 }
 
 SweepResult measure(KernelDevice& device, const SweepPlan& plan, RecordJournal& journal,
@@ -113,6 +114,15 @@ SweepResult measure(KernelDevice& device, const SweepPlan& plan, RecordJournal& 
   return result;
 }
 
+KernelProvider provider_of(const MeasureArguments& arguments) {
+  const std::optional<KernelProvider> provider = kernel_provider_from(arguments.provider);
+  if (!provider) {
+    throw ConfigError(
+        {}, "--provider \"" + arguments.provider + "\" is none; there are \"inferometer\" and \"cudnn\"");
+  }
+  return *provider;
+}
+
 /// The records of this GPU in the directory, those of earlier runs among them.
 std::vector<Measurements> recorded(const std::filesystem::path& directory, const MeasurementHeader& header) {
   std::vector<std::string> files;
@@ -125,7 +135,13 @@ std::vector<Measurements> recorded(const std::filesystem::path& directory, const
   return read_measurements(files, {header.gpu});
 }
 
-/// Fits and judges what lies in the directory; the text of it all.
+/// Where a file of the run goes: "profile.json", of cuDNN "cudnn.profile.json" beside it.
+std::filesystem::path run_file(const MeasureArguments& arguments, const std::string& name) {
+  const bool is_ours = provider_of(arguments) == KernelProvider::inferometer;
+  return std::filesystem::path(arguments.out) / (is_ours ? name : arguments.provider + "." + name);
+}
+
+/// Fits and judges what lies of the library in the directory; the text of it all.
 std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
   const std::vector<Measurements> measured = recorded(arguments.out, header);
   const SplitMeasurements parts = split_by_use(measured);
@@ -133,7 +149,7 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
       parts.fit,
       {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
       [](KernelFamily, const std::string&, std::size_t) {});
-  const std::filesystem::path path = std::filesystem::path(arguments.out) / "profile.json";
+  const std::filesystem::path path = run_file(arguments, "profile.json");
   write_file(path, to_json(profile));
   std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
                      validation_table(validate(profile, parts.held_out)) +
@@ -151,12 +167,12 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
 void run_dry(const MeasureArguments& arguments, double budget_s) {
   const std::optional<int> index = device_index(arguments.gpu);
   if (!index) {
-    const SweepTarget target = target_by_name(arguments.gpu);
+    const SweepTarget target = target_by_name(arguments.gpu, provider_of(arguments));
     print(plan_text(design_sweep(target, kMeasuringShare * budget_s), target.gpu));
     return;
   }
-  const std::unique_ptr<KernelDevice> device = open_device(*index);
-  const SweepTarget target = target_of(*device, device->header());
+  const std::unique_ptr<KernelDevice> device = open_device(*index, provider_of(arguments));
+  const SweepTarget target = target_of(*device, device->header(), provider_of(arguments));
   print(plan_text(design_sweep(target, kMeasuringShare * budget_s), target.gpu));
 }
 
@@ -175,10 +191,11 @@ void run_calibration(const MeasureArguments& arguments) {
   if (arguments.out.empty()) {
     throw ConfigError({}, "--out DIR is needed: where records and profile are written");
   }
-  const std::unique_ptr<KernelDevice> device = open_device(*index);
+  const KernelProvider provider = provider_of(arguments);
+  const std::unique_ptr<KernelDevice> device = open_device(*index, provider);
   const MeasureOptions options;
   const MeasurementHeader header = run_header(*device, options);
-  const SweepTarget target = target_of(*device, header);
+  const SweepTarget target = target_of(*device, header, provider);
   const SweepPlan plan = design_sweep(target, kMeasuringShare * budget_s);
   RecordJournal journal(arguments.out, header);
   for (const std::string& note : journal.notes()) {
@@ -190,7 +207,7 @@ void run_calibration(const MeasureArguments& arguments) {
     throw CLI::RuntimeError(kExitInterrupted);
   }
   const std::string summary = fit_and_judge(arguments, header);
-  write_file(std::filesystem::path(arguments.out) / "summary.txt", sweep_text(result, plan) + "\n" + summary);
+  write_file(run_file(arguments, "summary.txt"), sweep_text(result, plan) + "\n" + summary);
   print("\n" + summary);
   if (result.end == SweepResult::End::device_lost) {
     throw CLI::RuntimeError(1);
@@ -206,6 +223,10 @@ void add_calibrate_run(CLI::App& parent) {
   command
       ->add_option("--gpu", arguments->gpu,
                    "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
+      ->capture_default_str();
+  command
+      ->add_option("--provider", arguments->provider,
+                   "Whose kernels: inferometer, or cudnn, of which only prefill attention is measured")
       ->capture_default_str();
   command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")
       ->capture_default_str();

@@ -8,9 +8,10 @@
 #include "tests/support/fake_device.hpp"
 
 extern "C" __attribute__((visibility("default"))) inferometer::KernelDevice* inferometer_open_device(
-    int interface_version, int index, char* error, std::size_t error_bytes) {
+    int interface_version, int index, inferometer::KernelProvider provider, char* error,
+    std::size_t error_bytes) {
   using namespace inferometer;
-  if (interface_version != kDeviceModuleInterface || index != 0) {
+  if (interface_version != kDeviceModuleInterface || index != 0 || provider != KernelProvider::inferometer) {
     std::snprintf(error, error_bytes, "no GPU %d; there is 1: 0 fake", index);
     return nullptr;
   }

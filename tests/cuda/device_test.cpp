@@ -17,18 +17,30 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261130;
 
-/// GPU 0, opened once; nullptr, and a line that says why, where there is none.
+/// GPU 0; nullptr, and a line that says why, where it cannot be had.
+std::unique_ptr<KernelDevice> opened_or_skipped(KernelProvider provider) {
+  setenv("INFEROMETER_CUDA_MODULE", INFEROMETER_CUDA_MODULE_FILE, 1);
+  try {
+    return open_device(0, provider);
+  } catch (const ConfigError& refusal) {
+    std::cout << "skipped: " << refusal.diagnostics().front().message << "\n";
+    return nullptr;
+  }
+}
+
+/// Ours, opened when it is first asked for. It is closed for a while where another takes the GPU's memory.
+std::unique_ptr<KernelDevice>& own_device() {
+  static std::unique_ptr<KernelDevice> opened;
+  return opened;
+}
+
 KernelDevice* device() {
-  static const std::unique_ptr<KernelDevice> opened = []() -> std::unique_ptr<KernelDevice> {
-    setenv("INFEROMETER_CUDA_MODULE", INFEROMETER_CUDA_MODULE_FILE, 1);
-    try {
-      return open_device(0);
-    } catch (const ConfigError& refusal) {
-      std::cout << "skipped: " << refusal.diagnostics().front().message << "\n";
-      return nullptr;
-    }
-  }();
-  return opened.get();
+  static bool is_there = true;
+  if (is_there && own_device() == nullptr) {
+    own_device() = opened_or_skipped(KernelProvider::inferometer);
+    is_there = own_device() != nullptr;
+  }
+  return own_device().get();
 }
 
 KernelCall call_of(KernelFamily family, std::string variant, std::vector<double> axes) {
@@ -37,26 +49,29 @@ KernelCall call_of(KernelFamily family, std::string variant, std::vector<double>
   return call;
 }
 
-/// One that every supported GPU can run.
-void check_measured(const KernelCall& call) {
-  if (device() == nullptr) {
-    return;
-  }
+void check_measured_on(KernelDevice& on, const KernelCall& call) {
   INFO(to_string(call));
-  const Prepared prepared = device()->prepare(call, kSeed);
+  const Prepared prepared = on.prepare(call, kSeed);
   INFO(prepared.reason);
   REQUIRE(prepared.outcome == Prepared::Outcome::ready);
   CHECK_FALSE(prepared.kernel.empty());
-  const Verification verification = device()->verify();
+  const Verification verification = on.verify();
   INFO(verification.first_wrong);
   CHECK(verification.passed);
   CHECK(verification.compared > 0);
   for (int i = 0; i < 3; ++i) {
-    const TimedRun run = device()->run();
+    const TimedRun run = on.run();
     CHECK(std::isfinite(run.seconds));
     CHECK(run.seconds > 0);
     CHECK(run.seconds < 1);
     CHECK((run.sm_mhz == 0 || (run.sm_mhz > 100 && run.sm_mhz < 5000)));
+  }
+}
+
+/// One that every supported GPU can run.
+void check_measured(const KernelCall& call) {
+  if (device() != nullptr) {
+    check_measured_on(*device(), call);
   }
 }
 
@@ -114,6 +129,25 @@ TEST_CASE("prefill attention is measured", "[device]") {
   check_measured(call_of(KernelFamily::prefill_attention, "bf16", {2, 300, 0, 8, 2, 128, 0}));
   check_measured(call_of(KernelFamily::prefill_attention, "bf16", {1, 129, 500, 4, 4, 64, 0}));
   check_measured(call_of(KernelFamily::prefill_attention, "bf16", {1, 700, 100, 4, 1, 128, 256}));
+}
+
+TEST_CASE("prefill attention of cuDNN is measured where it is installed", "[device]") {
+  own_device().reset();
+  const std::unique_ptr<KernelDevice> of_cudnn = opened_or_skipped(KernelProvider::cudnn);
+  if (of_cudnn == nullptr) {
+    return;
+  }
+  CHECK(of_cudnn->header().library == "cudnn");
+  CHECK(of_cudnn->header().library_version.starts_with("9."));
+  //             batch, tokens, past, heads, kv_heads, head_dim, window
+  for (const std::vector<double>& axes : {std::vector<double>{2, 300, 0, 8, 2, 128, 0},
+                                          {1, 129, 500, 4, 4, 64, 0},
+                                          {1, 700, 100, 4, 1, 128, 256},
+                                          {1, 2048, 0, 4, 1, 128, 256}}) {
+    check_measured_on(*of_cudnn, call_of(KernelFamily::prefill_attention, "bf16", axes));
+  }
+  const Prepared product = of_cudnn->prepare(call_of(KernelFamily::gemm, "bf16", {384, 512, 1024}), kSeed);
+  CHECK(product.outcome == Prepared::Outcome::unsupported);
 }
 
 TEST_CASE("decode attention is measured", "[device]") {

@@ -29,9 +29,13 @@ class LosingDevice final : public KernelDevice {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) inferometer::KernelDevice* inferometer_open_device(
-    int interface_version, int index, char* error, std::size_t error_bytes) {
+    int interface_version, int index, KernelProvider provider, char* error, std::size_t error_bytes) {
   if (interface_version != kDeviceModuleInterface || index != kOnlyGpu) {
     std::snprintf(error, error_bytes, "no GPU %d; there is 1: 7 fake", index);
+    return nullptr;
+  }
+  if (provider == KernelProvider::cudnn) {
+    std::snprintf(error, error_bytes, "no cuDNN here");
     return nullptr;
   }
   return new LosingDevice;

@@ -20,9 +20,9 @@ class ChosenModule {
   ChosenModule& operator=(const ChosenModule&) = delete;
 };
 
-std::string refusal(int index) {
+std::string refusal(int index, KernelProvider provider = KernelProvider::inferometer) {
   try {
-    open_device(index);
+    open_device(index, provider);
   } catch (const ConfigError& error) {
     return error.diagnostics().front().message;
   }
@@ -56,6 +56,7 @@ TEST_CASE("a lost device is caught by its type across the border of a module", "
 TEST_CASE("what the module refuses with is passed on", "[open_device]") {
   const ChosenModule chosen(INFEROMETER_FAKE_MODULE);
   CHECK(refusal(3) == "no GPU 3; there is 1: 7 fake");
+  CHECK(refusal(7, KernelProvider::cudnn) == "no cuDNN here");
 }
 
 TEST_CASE("without a module the build has no CUDA and the places are named", "[open_device]") {
@@ -99,6 +100,14 @@ TEST_CASE("the CUDA module opens a GPU or says in one line why not", "[open_devi
     check_says(refusal(1000), {"no GPU 1000; there ", "0 "});
     CHECK(is_one_line(refusal(1000)));
   }
+}
+
+TEST_CASE("providers are known by the name that records have", "[open_device]") {
+  CHECK(kernel_provider_from("cudnn") == KernelProvider::cudnn);
+  CHECK(kernel_provider_from("inferometer") == KernelProvider::inferometer);
+  CHECK_FALSE(kernel_provider_from("cuDNN"));
+  CHECK_FALSE(kernel_provider_from(""));
+  CHECK(to_string(KernelProvider::cudnn) == "cudnn");
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ TEST_CASE("fp8 products are swept where the chip has such a unit, collectives am
   CHECK(holds(swept_kinds(target("h100-sxm", 60e9, 8)), {KernelFamily::collective, "all_gather"}));
 }
 
+TEST_CASE("of cuDNN only prefill attention is swept") {
+  SweepTarget of_cudnn = target("h100-sxm", 60e9, 8);
+  of_cudnn.provider = KernelProvider::cudnn;
+  CHECK(swept_kinds(of_cudnn) == std::vector<SweptKind>{{KernelFamily::prefill_attention, "bf16"}});
+}
+
 TEST_CASE("a space has each call once, in order, of a family and variant that files know") {
   const SweepTarget on = target("h100-sxm", 60e9, 8);
   for (const SweptKind& kind : swept_kinds(on)) {

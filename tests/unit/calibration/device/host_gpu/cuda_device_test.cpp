@@ -237,5 +237,10 @@ TEST_CASE("collectives are timed after all GPUs have met", "[cuda_device]") {
   CHECK(current == 1);
 }
 
+TEST_CASE("a build without cuDNN refuses it as provider and says why", "[cuda_device]") {
+  const Machine machine;
+  CHECK_THROWS_WITH(open_cuda_device(0, KernelProvider::cudnn), Catch::Contains("this build has no cuDNN"));
+}
+
 }  // namespace
 }  // namespace inferometer
