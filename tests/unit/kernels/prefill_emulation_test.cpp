@@ -67,8 +67,8 @@ constexpr GpuTiming kEarly{.copies = CopyTiming::at_once, .late_products = false
 // keys, one that fills its tile of queries, and one of nothing; neighbours' keys follow each other without
 // gaps.
 const PrefillBatch kRagged = {{{1, 0}, {30, 300}, {0, 7}, {128, 5}}, 2, 1, 0};
-// A window that begins within tiles and is shorter than the tile of queries.
-const PrefillBatch kWindow = {{{140, 200}}, 1, 1, 100};
+// A window that begins within tiles and is shorter than the tile of queries; each head has keys of its own.
+const PrefillBatch kWindow = {{{140, 200}}, 2, 2, 100};
 // More tiles of keys than two rounds of the pipeline's stages, for each head dimension.
 const PrefillBatch kLongPast = {{{20, 700}}, 1, 1, 0};
 

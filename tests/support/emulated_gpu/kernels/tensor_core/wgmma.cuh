@@ -1,13 +1,14 @@
 #pragma once
 
 // Stands in for kernels/tensor_core/wgmma.cuh: the same functions, as the PTX ISA describes the instructions
-// behind them, for the threads of a testing::Block. Accumulators are NaN from the start of a product until it
-// has been waited for.
+// behind them, for the threads of a testing::Block. Accumulators hold nonsense from the start of a product
+// until it has been waited for, and must not be written; late products read a left factor in registers late
+// too.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <vector>
@@ -18,6 +19,9 @@
 namespace inferometer::kernels {
 
 constexpr int kWarpgroupThreads = 128;
+
+/// What accumulators hold while a product runs: spoils every result that it enters.
+constexpr float kUnderWay = 3e38f;
 
 /// A 64 x n matrix of a warpgroup's accumulators.
 struct EmulatedAccumulators {
@@ -58,7 +62,12 @@ struct EmulatedProducts {
       EmulatedAccumulators& into = *running[i].accumulators;
       running[i].compute(into.matrix);
       if (--into.running == 0) {
-        into.each([](float& reg, float element) { reg = element; });
+        into.each([](float& reg, float element) {
+          if (reg != kUnderWay) {
+            throw std::logic_error("an accumulator is written while a product runs");
+          }
+          reg = element;
+        });
       }
     }
     running.erase(running.begin(), running.begin() + static_cast<std::ptrdiff_t>(count));
@@ -145,10 +154,10 @@ class EmulatedFactor {
   bool is_transposed_;
 };
 
-/// Starts or, at once, does a product of a warpgroup.
+/// Starts or, at once, does a product of a warpgroup. `left` reads the left factor, 64 x 16.
 template <ElementType kType>
-void run_product(const std::vector<float*>& registers, int columns, bool adds, std::vector<float> left,
-                 std::function<float(int, int)> left_at, EmulatedFactor right) {
+void run_product(const std::vector<float*>& registers, int columns, bool adds,
+                 const std::function<std::vector<float>()>& left, EmulatedFactor right) {
   EmulatedProducts& products = emulated_products[this_warpgroup()];
   EmulatedAccumulators& into = products.accumulators[registers[0]];
   if (into.running == 0) {
@@ -157,15 +166,12 @@ void run_product(const std::vector<float*>& registers, int columns, bool adds, s
     into.matrix.assign(static_cast<std::size_t>(64 * columns), 0.0f);
     into.each([](float& reg, float& element) {
       element = reg;
-      reg = std::numeric_limits<float>::quiet_NaN();
+      reg = kUnderWay;
     });
   }
   ++into.running;
-  const auto compute = [columns, adds, left, left_at, right](std::vector<float>& matrix) {
-    std::vector<float> a = left;
-    for (int i = 0; a.size() < 64 * 16; ++i) {
-      a.push_back(left_at(i / 16, i % 16));
-    }
+  const auto compute = [columns, adds, left, right](std::vector<float>& matrix) {
+    const std::vector<float> a = left();
     std::vector<float> b;
     for (int i = 0; i < 16 * columns; ++i) {
       b.push_back(right.template at<kType>(i / 16, i % 16));
@@ -199,10 +205,14 @@ void multiply_shared(float (&accumulators)[kBlocks][4], std::uint64_t of_left, s
     for (int thread = 0; thread < kWarpgroupThreads; ++thread) {
       registers.push_back(of_thread(thread));
     }
-    const EmulatedFactor left(of_left, false);
-    run_product<kType>(
-        registers, 8 * kBlocks, kAdds, {}, [left](int row, int k) { return left.at<kType>(row, k); },
-        EmulatedFactor(of_right, false));
+    const auto left = [factor = EmulatedFactor(of_left, false)] {
+      std::vector<float> elements;
+      for (int i = 0; i < 64 * 16; ++i) {
+        elements.push_back(factor.at<kType>(i / 16, i % 16));
+      }
+      return elements;
+    };
+    run_product<kType>(registers, 8 * kBlocks, kAdds, left, EmulatedFactor(of_right, false));
   });
 }
 
@@ -215,18 +225,26 @@ void multiply_registers(float (&accumulators)[kBlocks][4], const std::uint32_t (
   } share{&accumulators[0][0], left};
   meet_warpgroup(share, [&](auto of_thread) {
     std::vector<float*> registers;
-    std::vector<float> factor(64 * 16);
+    std::vector<const std::uint32_t*> factor;
     for (int thread = 0; thread < kWarpgroupThreads; ++thread) {
       registers.push_back(of_thread(thread).accumulators);
-      for (int i = 0; i < 8; ++i) {
-        // "WGMMA .m64nNk16 register fragment layout for matrix A": mma.m16n8k16's, 16 rows a warp.
-        const IsaPlace place = isa_a(thread % kWarpThreads, i);
-        const int row = 16 * (thread / kWarpThreads) + place.row;
-        factor[static_cast<std::size_t>(row * 16 + place.column)] =
-            value_of_bits<kType>(of_thread(thread).left[i / 2] >> (16 * (i % 2)));
-      }
+      factor.push_back(of_thread(thread).left);
     }
-    run_product<kType>(registers, 8 * kBlocks, true, factor, nullptr, EmulatedFactor(of_right, true));
+    const auto read_left = [factor] {
+      std::vector<float> elements(64 * 16);
+      for (int thread = 0; thread < kWarpgroupThreads; ++thread) {
+        for (int i = 0; i < 8; ++i) {
+          // "WGMMA .m64nNk16 register fragment layout for matrix A": mma.m16n8k16's, 16 rows a warp.
+          const IsaPlace place = isa_a(thread % kWarpThreads, i);
+          const int row = 16 * (thread / kWarpThreads) + place.row;
+          const std::uint32_t pair = factor[static_cast<std::size_t>(thread)][i / 2];
+          elements[static_cast<std::size_t>(row * 16 + place.column)] =
+              value_of_bits<kType>(pair >> (16 * (i % 2)));
+        }
+      }
+      return elements;
+    };
+    run_product<kType>(registers, 8 * kBlocks, true, read_left, EmulatedFactor(of_right, true));
   });
 }
 
