@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <optional>
@@ -32,6 +33,10 @@ constexpr std::int64_t kMib = std::int64_t{1} << 20;
 // For cuBLAS, NCCL and the driver itself.
 constexpr std::int64_t kLeftFreeBytes = 1024 * kMib;
 constexpr std::int64_t kLeastArenaBytes = 256 * kMib;
+
+// For so long a state is believed: asking the driver takes milliseconds, in which the GPU would idle between
+// samples of microseconds, and heat comes and goes in seconds.
+constexpr std::chrono::milliseconds kStateAge{50};
 
 // Rows from which on a GEMM is what a prefill does.
 constexpr double kPrefillRows = 256;
@@ -102,8 +107,8 @@ class CudaDevice final : public KernelDevice {
     if (!lost_.empty()) {
       throw DeviceLost(lost_);
     }
-    check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
     try {
+      check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
       return function();
     } catch (const DeviceLost& lost) {
       lost_ = lost.what();
@@ -160,7 +165,14 @@ class CudaDevice final : public KernelDevice {
   }
 
   DeviceState state() override {
-    return guarded([&] { return nvml_.state(); });
+    return guarded([&] {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - state_since_ > kStateAge) {
+        state_ = nvml_.state();
+        state_since_ = now;
+      }
+      return state_;
+    });
   }
 
  private:
@@ -190,13 +202,22 @@ class CudaDevice final : public KernelDevice {
   std::unique_ptr<PreparedCall> prepared_;
   Graph graph_;  // of prepared_, unless it times itself
   const char* phase_ = "";
+  DeviceState state_;
+  std::chrono::steady_clock::time_point state_since_{};
   std::string lost_;
 };
 
 double CudaDevice::full_sm_mhz() const {
   // Locked clocks show only when something runs. A GPU that is hot already says nothing about its full clock.
-  const double seen = warm_.sm_mhz.value_or(timer_.light_load_mhz());
-  return seen > 0 && !warm_.thermal_slowdown ? std::min(seen, facts_.boost_mhz) : facts_.boost_mhz;
+  const double seen = timer_.light_load_mhz();
+  if (seen <= 0 || warm_.thermal_slowdown) {
+    return facts_.boost_mhz;
+  }
+  // The driver's figure is exact, the same in every run, unless it is of another moment.
+  constexpr double kSameClock = 0.05;
+  const double of_driver = warm_.sm_mhz.value_or(0);
+  const bool is_same = std::abs(of_driver - seen) <= kSameClock * seen;
+  return std::min(is_same ? of_driver : seen, facts_.boost_mhz);
 }
 
 std::string CudaDevice::clocks() const {
