@@ -175,6 +175,10 @@ class CudaDevice final : public KernelDevice {
     });
   }
 
+  bool is_slowed_by_heat() override {
+    return guarded([&] { return nvml_.is_slowed_by_heat(); });
+  }
+
  private:
   Prepared prepare_call(const KernelCall& call, std::uint64_t seed);
   std::unique_ptr<PreparedCall> prepared_for(const KernelCall& call, std::uint64_t seed);

@@ -159,12 +159,22 @@ DeviceState Nvml::state() const {
   if (const std::optional<double> milliwatts = library_->number(library_->power_usage)) {
     state.power_w = *milliwatts * kWattsPerMilliwatt;
   }
+  add_clock_reasons(state);
+  return state;
+}
+
+bool Nvml::is_slowed_by_heat() const {
+  DeviceState state;
+  add_clock_reasons(state);
+  return state.thermal_slowdown;
+}
+
+void Nvml::add_clock_reasons(DeviceState& state) const {
   unsigned long long reasons = 0;
   if (library_->device != nullptr && library_->clock_reasons != nullptr &&
       library_->clock_reasons(library_->device, &reasons) == kSuccess) {
     set_clock_reasons(reasons, state);
   }
-  return state;
 }
 
 }  // namespace inferometer

@@ -28,8 +28,12 @@ class Nvml {
   [[nodiscard]] std::optional<bool> ecc() const;
   [[nodiscard]] std::optional<bool> mig() const;
   [[nodiscard]] DeviceState state() const;
+  /// state().thermal_slowdown, by one question to the driver instead of five.
+  [[nodiscard]] bool is_slowed_by_heat() const;
 
  private:
+  void add_clock_reasons(DeviceState& state) const;
+
   struct Library;
   std::unique_ptr<Library> library_;
 };

@@ -133,6 +133,11 @@ void add_rows(const KernelFit& fit, const std::vector<Compared>& compared, const
       as_it_happens.push_back(one);
     }
   }
+  if (as_it_happens.size() < compared.size()) {
+    validation.notes.push_back(
+        fmt::format("{} points of {} {} were measured out of the L2 cache; predictions are for memory",
+                    compared.size() - as_it_happens.size(), to_string(fit.family), fit.variant));
+  }
   if (!as_it_happens.empty()) {
     validation.rows.push_back(row_of(fit, kAllRegions, as_it_happens, gpu));
   }

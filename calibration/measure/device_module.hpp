@@ -13,7 +13,7 @@ inline constexpr const char* kDeviceModuleFile = "inferometer_cuda.so";
 
 /// Raised whenever KernelDevice or a type that it hands over changes: a module of another build is refused,
 /// as its memory would be read wrongly.
-inline constexpr int kDeviceModuleInterface = 2;
+inline constexpr int kDeviceModuleInterface = 3;
 
 /// The module's one exported function. A new device that the caller deletes; or nullptr, and in `error` (cut
 /// to `error_bytes`, always ended by a 0) a sentence that says why. Throws nothing.

@@ -80,6 +80,10 @@ class KernelDevice {
 
   /// Throws DeviceLost.
   virtual DeviceState state() = 0;
+
+  /// state().thermal_slowdown, for devices that can say it faster than all the rest: it is asked after each
+  /// sample. Throws DeviceLost.
+  virtual bool is_slowed_by_heat() { return state().thermal_slowdown; }
 };
 
 }  // namespace inferometer

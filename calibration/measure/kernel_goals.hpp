@@ -14,10 +14,10 @@
 namespace inferometer {
 
 /// How fast one family's kernels of one variant are, at the sizes that count:
-///   gemm               products of 1e11 FLOPs and more; beside the published median on that GPU (bf16)
-///   prefill_attention  whole prompts of 4,096 to 16,384 tokens, heads of 128; beside FlashAttention there
-///   (bf16) decode_attention   over 200 MB of keys and values; beside the device's copy elementwise over 64
-///   MB; beside the device's copy
+///   gemm: 1e11 FLOPs and more; beside the published median on that GPU (bf16), without a goal
+///   prefill_attention: whole prompts of 4,096 to 16,384 tokens, heads of 128; beside FlashAttention (bf16)
+///   decode_attention: over 200 MB of keys and values; beside the device's copy
+///   elementwise: over 64 MB; beside the device's copy
 /// The device's copy is the measured elementwise "copy" of most bytes, of more than 64 MB.
 struct KernelGoal {
   KernelFamily family = KernelFamily::gemm;
@@ -43,7 +43,7 @@ std::vector<KernelGoal> kernel_goals(const Measurements& set);
 std::string goal_table(const std::vector<KernelGoal>& goals);
 
 /// A sentence for each goal that is missed: "prefill_attention bf16 reaches 300 TFLOP/s, 49.3 % of
-/// FlashAttention 3 (goal 60 %): a profile from this kernel makes the GPU look 21.8 % slower than it is at
+/// FlashAttention 3 (goal 60.0 %): a profile from this kernel makes the GPU look 21.8 % slower than it is at
 /// prefill_attention". Slower than with a kernel that just meets the goal.
 std::vector<std::string> missed_goals(const std::vector<KernelGoal>& goals);
 

@@ -80,14 +80,14 @@ class Sampling {
   std::string take_sample() {
     const double begin = controls_.now_seconds();
     const TimedRun run = device_.run();
-    const DeviceState state = device_.state();
+    const bool is_slowed_by_heat = device_.is_slowed_by_heat();
     // Thrown away or kept, it is part of the time that the point may take.
     sampling_seconds_ += controls_.now_seconds() - begin;
     if (!(run.seconds >= kLeastSeconds && run.seconds <= kMostSeconds)) {
       throw DeviceLost(fmt::format("the device says that {} took {} s, which no kernel can", to_string(call_),
                                    run.seconds));
     }
-    if (state.thermal_slowdown) {
+    if (is_slowed_by_heat) {
       return "the driver holds the clock down because of heat";
     }
     const double full_mhz = device_.full_sm_mhz();

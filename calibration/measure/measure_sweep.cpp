@@ -131,6 +131,9 @@ MeasurementHeader run_header(KernelDevice& device, const MeasureOptions& options
   const DeviceState now = device.state();
   header.temperature_c = now.temperature_c.value_or(header.temperature_c);
   header.sm_mhz_mean = now.sm_mhz.value_or(header.sm_mhz_mean);
+  if (header.source.empty()) {
+    header.source = "calibrate run";
+  }
   header.method += (header.method.empty() ? "" : "; ") + to_string(options);
   return header;
 }

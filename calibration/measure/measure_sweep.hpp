@@ -18,7 +18,7 @@
 namespace inferometer {
 
 /// What the device says of itself now, with its clock and temperature at the start, and in `method` how this
-/// loop measures. Throws DeviceLost.
+/// loop measures; the source, where it names none, is "calibrate run". Throws DeviceLost.
 MeasurementHeader run_header(KernelDevice& device, const MeasureOptions& options);
 
 struct SweepProgress {

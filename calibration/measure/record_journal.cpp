@@ -102,8 +102,15 @@ void RecordJournal::open_family(KernelFamily family) {
   if (!exists(file)) {
     return;
   }
-  take_off_torn_line(file);
-  if (file_bytes(file).empty()) {
+  const std::string text = file_bytes(file);
+  const std::size_t finished = finished_bytes(text);
+  if (finished > 0) {
+    require_same_set(file);
+  }
+  if (finished < text.size()) {
+    take_off(file, text, finished);
+  }
+  if (finished == 0) {
     return;
   }
   const Measurements set = read_record(file);
@@ -116,17 +123,11 @@ void RecordJournal::open_family(KernelFamily family) {
   }
 }
 
-void RecordJournal::take_off_torn_line(const std::string& path) {
-  const std::string text = file_bytes(path);
-  const std::size_t finished = finished_bytes(text);
-  if (finished == text.size()) {
-    return;
-  }
+void RecordJournal::take_off(const std::string& path, std::string_view text, std::size_t finished) {
   // The heading keeps readers of measurements from taking the rest of a line for a record.
   AppendedFile(path + ".torn")
       .append(fmt::format("Taken off the end of {}, where a run was cut short:\n{}\n",
-                          std::filesystem::path(path).filename().string(),
-                          std::string_view(text).substr(finished)));
+                          std::filesystem::path(path).filename().string(), text.substr(finished)));
   cut_file(path, finished);
   notes_.push_back(
       fmt::format("{}: the last line was not finished; it was moved to {}.torn, and its point is "
@@ -134,17 +135,21 @@ void RecordJournal::take_off_torn_line(const std::string& path) {
                   path, path));
 }
 
-Measurements RecordJournal::read_record(const std::string& path) const {
-  LineSource first(open_bytes(path), path);
-  const std::string difference = header_difference(read_record_header(first), header_);
+void RecordJournal::require_same_set(const std::string& path) const {
+  LineSource lines(open_bytes(path), path);
+  const std::string difference = header_difference(read_record_header(lines), header_);
   if (!difference.empty()) {
-    throw ConfigError(first.place(),
+    throw ConfigError(lines.place(),
                       fmt::format("measured otherwise than this run would: {} (the file's, and this run's); "
                                   "write to another folder",
                                   difference));
   }
+}
+
+Measurements RecordJournal::read_record(const std::string& path) const {
   LineSource lines(open_bytes(path), path);
-  FileContents contents(path, gpus_, {});
+  const MeasurementHints no_hints;
+  FileContents contents(path, gpus_, no_hints);
   RowErrors errors;
   import_record(lines, contents, errors);
   errors.throw_if_any(path);

@@ -4,10 +4,12 @@
 // was interrupted, killed even, goes on where it was; every point has one line in the end. Who uses it:
 // measure_sweep.hpp.
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibration/measure/directory_lock.hpp"
@@ -45,7 +47,8 @@ class RecordJournal {
  private:
   [[nodiscard]] std::string path(KernelFamily family) const;
   void open_family(KernelFamily family);
-  void take_off_torn_line(const std::string& path);
+  void require_same_set(const std::string& path) const;
+  void take_off(const std::string& path, std::string_view text, std::size_t finished);
   [[nodiscard]] Measurements read_record(const std::string& path) const;
   void append(const KernelCall& call, PointOutcome outcome, const Measurements& point);
   [[nodiscard]] std::string text_without(const KernelCall& call) const;

@@ -11,8 +11,8 @@
 
 namespace inferometer {
 
-/// When a point is measured enough. Whichever comes first, but never before least_samples, unless the time is
-/// over.
+/// When a point is measured enough: whichever comes first, but not before least_samples; when the time is
+/// over, three do.
 struct StopRule {
   std::int64_t least_samples = 10;  ///< from 3 on
   std::int64_t most_samples = 256;  ///< least_samples to kMostSamples
@@ -22,7 +22,7 @@ struct StopRule {
   static constexpr std::int64_t kMostSamples = 1000;  ///< 2^-1000 is still a normal double
 };
 
-/// "median of 10 to 256 samples in at most 4 s, until its 95 % interval is narrower than 0.5 %"
+/// "median of 10 to 256 samples in at most 2 s, until its 95 % interval is narrower than 0.5 %"
 std::string to_string(const StopRule& rule);
 
 enum class StopReason {

@@ -16,11 +16,11 @@ namespace {
 constexpr double kDearestPoint = 1.0 / 400;
 constexpr double kCheapPointSeconds = 20e-3;
 // Shapes held out, of a kind with trees.
-constexpr double kHeldOutShapes = 0.1;
+constexpr double kHeldOutShapes = 0.125;
 
 /// Shares of the time. By learning curves over the tables of aiconfigurator: GEMMs in fp8 need most points
 /// for the same error, decode attention fewest.
-double weight_of(const KernelKind& kind) {
+double weight_of(const SweptKind& kind) {
   switch (kind.family) {
     case KernelFamily::gemm:
       return kind.variant == "fp8" ? 25 : 20;
@@ -112,7 +112,7 @@ PointUse use_of(const KernelCall& call) {
   if (shape.empty()) {
     return PointUse::fit;
   }
-  RandomStream random(0, "calibration/held-out/" + std::string(to_string(call.family)) + "/" + shape);
+  RandomStream random(0, "calibration/held-out/" + shape);
   return random.uniform() < kHeldOutShapes ? PointUse::held_out : PointUse::fit;
 }
 
@@ -132,7 +132,7 @@ SweepPlan design_sweep(const std::vector<KindCandidates>& candidates, const GpuS
 
 SweepPlan design_sweep(const SweepTarget& target, double budget_seconds) {
   std::vector<KindCandidates> candidates;
-  for (const KernelKind& kind : swept_kinds(target)) {
+  for (const SweptKind& kind : swept_kinds(target)) {
     candidates.push_back({kind, sweep_space(kind, target)});
   }
   return design_sweep(candidates, target.gpu, budget_seconds);

@@ -23,11 +23,11 @@ PointUse use_of(const KernelCall& call);
 
 /// What a plan may choose from of one kind.
 struct KindCandidates {
-  KernelKind kind;
+  SweptKind kind;
   std::vector<KernelCall> calls;
 };
 
-/// Points of all kinds within the budget. About a tenth of the shapes ((n, k) of a product, heads of an
+/// Points of all kinds within the budget. About one in eight of the shapes ((n, k) of a product, heads of an
 /// attention) of each kind that has trees is held out, with all their points. Deterministic; a longer sweep
 /// begins with other points only where it can afford dearer ones. Precondition: budget_seconds > 0.
 SweepPlan design_sweep(const std::vector<KindCandidates>& candidates, const GpuSpec& gpu,

@@ -54,13 +54,13 @@ constexpr double kMostPromptTokens = 262'144;  // of all sequences: a longer lau
 constexpr double kMostChunkTokens = 4096;
 constexpr double kMostChunks = 4;
 
-KernelCall call_of(const KernelKind& kind, std::initializer_list<double> axes) {
+KernelCall call_of(const SweptKind& kind, std::initializer_list<double> axes) {
   KernelCall call{.family = kind.family, .variant = kind.variant};
   std::copy(axes.begin(), axes.end(), call.axes.begin());
   return call;
 }
 
-Calls gemm_calls(const KernelKind& kind) {
+Calls gemm_calls(const SweptKind& kind) {
   Calls calls;
   for (const double m : kRows) {
     for (const double n : kWidths) {
@@ -84,7 +84,7 @@ void for_each_attention(Add add) {
   }
 }
 
-Calls prefill_calls(const KernelKind& kind) {
+Calls prefill_calls(const SweptKind& kind) {
   Calls calls;
   const auto add = [&](double batch, double tokens, double past) {
     for_each_attention([&](const Heads& heads, double dim, double window) {
@@ -106,7 +106,7 @@ Calls prefill_calls(const KernelKind& kind) {
   return calls;
 }
 
-Calls decode_calls(const KernelKind& kind) {
+Calls decode_calls(const SweptKind& kind) {
   Calls calls;
   for (const double batch : kBatches) {
     for (const double context : kContexts) {
@@ -121,7 +121,7 @@ Calls decode_calls(const KernelKind& kind) {
 }
 
 /// tokens x width, by what the operator works on.
-Calls elementwise_calls(const KernelKind& kind) {
+Calls elementwise_calls(const SweptKind& kind) {
   const bool is_sampling = kind.variant == "argmax" || kind.variant == "top_p";
   const Sizes widths = is_sampling                 ? Sizes{32'000, 128'256, 151'936}
                        : kind.variant == "kv_copy" ? Sizes{1024, 2048, 16'384}
@@ -141,7 +141,7 @@ Calls elementwise_calls(const KernelKind& kind) {
   return calls;
 }
 
-Calls collective_calls(const KernelKind& kind, int gpus) {
+Calls collective_calls(const SweptKind& kind, int gpus) {
   constexpr double kSmallest = 1024, kLargest = 1024.0 * 1024 * 1024;
   Calls calls;
   for (double members = 2; members <= gpus; members *= 2) {
@@ -152,7 +152,7 @@ Calls collective_calls(const KernelKind& kind, int gpus) {
   return calls;
 }
 
-Calls all_calls(const KernelKind& kind, const SweepTarget& target) {
+Calls all_calls(const SweptKind& kind, const SweepTarget& target) {
   switch (kind.family) {
     case KernelFamily::gemm:
       return gemm_calls(kind);
@@ -173,8 +173,8 @@ Calls all_calls(const KernelKind& kind, const SweepTarget& target) {
 
 }  // namespace
 
-std::vector<KernelKind> swept_kinds(const SweepTarget& target) {
-  std::vector<KernelKind> kinds = {{KernelFamily::gemm, "bf16"}};
+std::vector<SweptKind> swept_kinds(const SweepTarget& target) {
+  std::vector<SweptKind> kinds = {{KernelFamily::gemm, "bf16"}};
   if (target.gpu.fp8_peak) {
     kinds.push_back({KernelFamily::gemm, "fp8"});
   }
@@ -200,7 +200,7 @@ double buffer_bytes(const KernelCall& call) {
   return kernel_work(call).hbm_bytes;
 }
 
-std::vector<KernelCall> sweep_space(const KernelKind& kind, const SweepTarget& target) {
+std::vector<KernelCall> sweep_space(const SweptKind& kind, const SweepTarget& target) {
   Calls calls = all_calls(kind, target);
   std::erase_if(calls, [&](const KernelCall& call) { return buffer_bytes(call) > target.memory_bytes; });
   std::sort(calls.begin(), calls.end(),

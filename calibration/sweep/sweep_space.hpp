@@ -12,11 +12,11 @@
 namespace inferometer {
 
 /// Kernels of one family and number format or operator.
-struct KernelKind {
+struct SweptKind {
   KernelFamily family = KernelFamily::gemm;
   std::string variant;
 
-  friend bool operator==(const KernelKind&, const KernelKind&) = default;
+  friend bool operator==(const SweptKind&, const SweptKind&) = default;
 };
 
 /// What is to be swept on.
@@ -27,12 +27,12 @@ struct SweepTarget {
 };
 
 /// The kinds that the GPU can run, in the order of kernel_families().
-std::vector<KernelKind> swept_kinds(const SweepTarget& target);
+std::vector<SweptKind> swept_kinds(const SweepTarget& target);
 
 /// All calls of a kind that fit into the memory, each once, in ascending order of axes. Rows of a GEMM are
 /// powers of two, and both sides of the edges of tiles; n and k are widths of published models and of their
 /// shards; contexts and batches are powers of two up to what fills the memory.
-std::vector<KernelCall> sweep_space(const KernelKind& kind, const SweepTarget& target);
+std::vector<KernelCall> sweep_space(const SweptKind& kind, const SweepTarget& target);
 
 /// Memory that the buffers of a call take: its inputs, outputs and workspace.
 double buffer_bytes(const KernelCall& call);

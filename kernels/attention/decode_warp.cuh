@@ -3,14 +3,17 @@
 // What one warp of decode attention does: bring pages to shared memory, several at a time, and add each to
 // the attention of 16 query rows. The maps of lanes to elements are those of decode_tile.hpp.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include <cmath>
+#include <cstdint>
 
-#include "kernels/attention/decode_ptx.cuh"
+#include "kernels/attention/decode_copies.cuh"
 #include "kernels/attention/decode_tile.hpp"
-#include "kernels/attention/e4m3_to_fp16.hpp"
 #include "kernels/attention/online_softmax.hpp"
 #include "kernels/attention/split_kv_plan.hpp"
+#include "kernels/common/divide_up.hpp"
+#include "kernels/common/e4m3_pair.hpp"
+#include "kernels/common/element_type.hpp"
+#include "kernels/tensor_core/mma_sm80.cuh"
 
 namespace inferometer::kernels {
 
@@ -75,7 +78,7 @@ class PageStream {
 
   /// Each lane reads ahead one entry of the block table of 32 pages.
   __device__ std::int32_t id_of(int number) const {
-    return number < count_ ? __ldg(blocks_ + number * kDecodeWarps) : 0;
+    return number < count_ ? blocks_[number * kDecodeWarps] : 0;
   }
 
   /// Tokens that are not attended become zeros: what their slots hold may be no number, and zero times that
@@ -90,8 +93,8 @@ class PageStream {
       const int position = first_token + token;
       const int bytes = position >= tokens_.first && position < tokens_.last ? kChunkBytes : 0;
       const std::int64_t from = source + turn * 32 * kChunkBytes;
-      copy_async(keys_in_shared(stage) + target, keys_ + from, bytes);
-      copy_async(values_in_shared(stage) + target, values_ + from, bytes);
+      copy_or_clear(keys_in_shared(stage) + target, keys_ + from, bytes);
+      copy_or_clear(values_in_shared(stage) + target, values_ + from, bytes);
     }
   }
 
@@ -110,51 +113,46 @@ class PageStream {
 
 // ---- attention of 16 query rows ----
 
-template <ElementType kMath>
-__device__ __forceinline__ std::uint32_t packed(float low, float high) {
-  if constexpr (kMath == ElementType::bf16) {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
-  } else {
-    const __half2 pair = __floats2half2_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
-  }
-}
+/// A's registers of one lane.
+struct alignas(16) Fragment {
+  std::uint32_t parts[4];
+};
 
 /// The query of a block as registers of A, in shared memory.
 template <class Format>
 struct QueryFragments {
   static constexpr int kProducts = Format::kHeadDim / 16;  // mma for the scores of 8 tokens
 
-  uint4 of[kProducts][32];
+  Fragment of[kProducts][32];
 
   /// The warps share the work; a barrier must follow. `query`: the first row; rows from `rows` on are zero.
   /// `converts`: bf16 that the tensor cores take as fp16.
   __device__ void load(const std::uint16_t* query, int rows, bool converts, int warp, int lane) {
     for (int product = warp; product < kProducts; product += kDecodeWarps) {
-      std::uint32_t parts[4];
+      Fragment fragment;
 #pragma unroll
       for (int part = 0; part < 4; ++part) {
         const int row = fragment_row(lane, part % 2);
-        parts[part] = 0;
+        std::uint32_t bits[2] = {0, 0};
         if (row < rows) {
 #pragma unroll
           for (int e = 0; e < 2; ++e) {
-            const int column = query_column(Format::kKvBytes, lane, product, part / 2, e);
-            const std::uint32_t bits = query[row * Format::kHeadDim + column];
-            parts[part] |= (converts ? fp16_of_bf16(bits) : bits) << (16 * e);
+            bits[e] =
+                query[row * Format::kHeadDim + query_column(Format::kKvBytes, lane, product, part / 2, e)];
           }
         }
+        fragment.parts[part] =
+            converts ? pack_pair<ElementType::fp16>(in_fp16_range(bits[0]), in_fp16_range(bits[1]))
+                     : bits[0] | bits[1] << 16;
       }
-      of[product][lane] = {parts[0], parts[1], parts[2], parts[3]};
+      of[product][lane] = fragment;
     }
   }
 
  private:
-  __device__ static std::uint32_t fp16_of_bf16(std::uint32_t bits) {
-    constexpr float kLargestFp16 = 65504.0f;
-    const float value = __uint_as_float(bits << 16);
-    return __half_as_ushort(__float2half_rn(fminf(fmaxf(value, -kLargestFp16), kLargestFp16)));
+  __device__ static float in_fp16_range(std::uint32_t bf16) {
+    constexpr float kLargest = 65504.0f;
+    return fminf(fmaxf(__uint_as_float(bf16 << 16), -kLargest), kLargest);
   }
 };
 
@@ -193,9 +191,10 @@ class WarpAttention {
       leave_out(scores, first_token, tokens, lane);
     }
     weigh(scores);
-    const uint4 weights = {
-        packed<Format::kMath>(scores[0][0], scores[0][1]), packed<Format::kMath>(scores[0][2], scores[0][3]),
-        packed<Format::kMath>(scores[1][0], scores[1][1]), packed<Format::kMath>(scores[1][2], scores[1][3])};
+    const std::uint32_t weights[4] = {pack_pair<Format::kMath>(scores[0][0], scores[0][1]),
+                                      pack_pair<Format::kMath>(scores[0][2], scores[0][3]),
+                                      pack_pair<Format::kMath>(scores[1][0], scores[1][1]),
+                                      pack_pair<Format::kMath>(scores[1][2], scores[1][3])};
     multiply_values(weights, values, lane);
   }
 
@@ -223,7 +222,7 @@ class WarpAttention {
   }
 
  private:
-  __device__ uint4 query(int product, int lane) const {
+  __device__ Fragment query(int product, int lane) const {
     if constexpr (kKeepsQuery) {
       return query_[product];
     } else {
@@ -235,17 +234,17 @@ class WarpAttention {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       std::uint32_t k[4];
-      load_matrices(k, keys + chunk_offset(key_token(lane), key_chunk(lane, step), Format::kChunks));
+      load_matrices(k, keys + key_row_offset(lane, step, Format::kChunks));
 #pragma unroll
       for (int tile = 0; tile < 2; ++tile) {
         if constexpr (Format::kKvBytes == 2) {
-          multiply_add<Format::kMath>(scores[tile], query(step, lane), k[2 * tile], k[2 * tile + 1]);
+          multiply_add<Format::kMath>(scores[tile], query(step, lane).parts, k[2 * tile], k[2 * tile + 1]);
         } else {
 #pragma unroll
           for (int chunk = 0; chunk < 2; ++chunk) {
-            const std::uint32_t four = k[2 * tile + chunk];
-            multiply_add<Format::kMath>(scores[tile], query(2 * step + chunk, lane), even_e4m3_as_fp16(four),
-                                        odd_e4m3_as_fp16(four));
+            const Fp16Pairs pairs = fp16_of_e4m3(k[2 * tile + chunk]);
+            multiply_add<Format::kMath>(scores[tile], query(2 * step + chunk, lane).parts, pairs.even,
+                                        pairs.odd);
           }
         }
       }
@@ -300,12 +299,11 @@ class WarpAttention {
     }
   }
 
-  __device__ void multiply_values(uint4 weights, std::uint32_t values, int lane) {
+  __device__ void multiply_values(const std::uint32_t (&weights)[4], std::uint32_t values, int lane) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       std::uint32_t v[4];
-      load_matrices_transposed(
-          v, values + chunk_offset(value_token(lane), value_chunk(lane, step), Format::kChunks));
+      load_matrices_transposed(v, values + value_row_offset(lane, step, Format::kChunks));
 #pragma unroll
       for (int chunk = 0; chunk < 2; ++chunk) {
         const std::uint32_t low = v[2 * chunk];
@@ -314,17 +312,17 @@ class WarpAttention {
           multiply_add<Format::kMath>(accumulator_[2 * step + chunk], weights, low, high);
         } else {
           const int tile = 4 * step + 2 * chunk;
-          multiply_add<Format::kMath>(accumulator_[tile], weights, even_e4m3_as_fp16(low),
-                                      even_e4m3_as_fp16(high));
-          multiply_add<Format::kMath>(accumulator_[tile + 1], weights, odd_e4m3_as_fp16(low),
-                                      odd_e4m3_as_fp16(high));
+          const Fp16Pairs of_low = fp16_of_e4m3(low);
+          const Fp16Pairs of_high = fp16_of_e4m3(high);
+          multiply_add<Format::kMath>(accumulator_[tile], weights, of_low.even, of_high.even);
+          multiply_add<Format::kMath>(accumulator_[tile + 1], weights, of_low.odd, of_high.odd);
         }
       }
     }
   }
 
   const QueryFragments<Format>& query_in_shared_;
-  uint4 query_[kKeepsQuery ? kProducts : 1];
+  Fragment query_[kKeepsQuery ? kProducts : 1];
   float accumulator_[kTiles][4] = {};
   SoftmaxState<float> state_[2];
 };

@@ -17,7 +17,6 @@ inline constexpr int kQueriesOfBlock = 128;
 
 struct PrefillArguments {
   PrefillAttentionBuffers buffers;
-  int batch;
   int heads;
   int heads_of_kv_head;
   int window;
@@ -29,7 +28,6 @@ inline PrefillArguments prefill_arguments(const PrefillAttentionShape& shape,
                                           const PrefillAttentionBuffers& buffers) {
   constexpr double kLog2OfE = 1.4426950408889634;
   return {.buffers = buffers,
-          .batch = static_cast<int>(shape.batch),
           .heads = static_cast<int>(shape.heads),
           .heads_of_kv_head = static_cast<int>(shape.heads / shape.kv_heads),
           .window = static_cast<int>(std::min<std::int64_t>(shape.window, shape.total_keys)),
@@ -60,12 +58,14 @@ struct PrefillTile {
   }
 };
 
-/// The GPU starts blocks in order: last tiles first, which have most keys to visit, so that short ones fill
-/// the gaps at the end; heads that share keys run beside each other.
+/// The GPU starts blocks in order. Sequence after sequence, for those that run at a time to find their keys
+/// in L2; of each the last tiles first, which have most keys to visit, so that short ones fill the gaps at
+/// the end; heads that share keys beside each other.
 INFEROMETER_HOST_DEVICE inline PrefillTile prefill_tile(const PrefillArguments& arguments, int block) {
   const int head = block % arguments.heads;
-  const int sequence = block / arguments.heads % arguments.batch;
-  const int tile = arguments.most_tiles - 1 - block / arguments.heads / arguments.batch;
+  const int rank = block / arguments.heads % arguments.most_tiles;
+  const int sequence = block / arguments.heads / arguments.most_tiles;
+  const int tile = arguments.most_tiles - 1 - rank;
   const std::int32_t* query_offsets = arguments.buffers.query_offsets + sequence;
   const std::int32_t* key_offsets = arguments.buffers.key_offsets + sequence;
   return {.head = head,

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "kernels/gemm/e4m3_pair.hpp"
+#include "kernels/common/e4m3_pair.hpp"
 
 namespace inferometer::kernels {
 

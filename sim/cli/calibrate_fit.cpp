@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,13 +41,6 @@ BorrowedFamily borrowed_from(const std::string& text) {
                                       join_alternatives(families, "and") + did_you_mean(family, families));
   }
   return {text.substr(0, colon), *known};
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
 void require_date(const std::string& text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,13 @@ std::string chart_text(const ValidationRow& row) {
 
 }  // namespace
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
 std::string profile_text(const KernelProfile& profile) {
   std::string text = fmt::format("{} kernels on {}, fitted {}\n", profile.library, profile.gpu, profile.date);
   for (const ProfileSource& source : profile.sources) {
@@ -85,29 +93,29 @@ std::string profile_text(const KernelProfile& profile) {
   return text;
 }
 
-std::string validation_text(const Validation& validation) {
+std::string validation_table(const Validation& validation) {
   std::vector<std::vector<std::string>> rows{{"family", "format", "region", "points", "bias %", "median %",
                                               "mean %", "p90 %", "in 90 %", "outside", "worst %",
                                               "worst at"}};
-  std::string charts;
   for (const ValidationRow& row : validation.rows) {
     rows.push_back({std::string(to_string(row.family)), row.variant, row.error.region,
                     std::to_string(row.error.points), signed_percent(row.error.bias),
                     percent(row.error.median), percent(row.error.mean), percent(row.error.p90),
                     percent(row.covered_90), std::to_string(row.extrapolated),
                     signed_percent(row.worst_error), short_place(row.worst_where)});
+  }
+  return align_columns(rows, 3) +
+         "\nErrors are predicted / measured - 1. in 90 %: measured times within the profile's 90 % interval; "
+         "outside: points\nbeyond the fitted range.\n";
+}
+
+std::string validation_text(const Validation& validation) {
+  std::string text = validation_table(validation);
+  for (const ValidationRow& row : validation.rows) {
     if (row.error.region == kAllRegions) {
-      charts += "\n" + chart_text(row);
+      text += "\n" + chart_text(row);
     }
   }
-  std::string text = align_columns(rows, 3);
-  text +=
-      "\nErrors are predicted / measured - 1. in 90 %: measured times within the profile's 90 % interval; "
-      "outside: "
-      "points\nbeyond the fitted range. Decode attention within L2 was measured out of the cache, "
-      "predictions are for "
-      "memory.\n";
-  text += charts;
   for (const std::string& note : validation.notes) {
     text += "note: " + note + "\n";
   }

@@ -1,6 +1,5 @@
 // `inferometer calibrate run`: measures a GPU, fits a profile and says how good it is.
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/atomic_file.hpp"
+#include "base/config/table.hpp"
 #include "base/config/unit_text.hpp"
 #include "base/error.hpp"
 #include "calibration/fit/fit_profile.hpp"
@@ -24,6 +24,7 @@
 #include "calibration/measure/open_device.hpp"
 #include "calibration/measure/split_by_use.hpp"
 #include "calibration/record/read_measurements.hpp"
+#include "calibration/record/write_measurements.hpp"
 #include "calibration/sweep/design_sweep.hpp"
 #include "sim/cli/calibrate_command.hpp"
 #include "sim/cli/calibrate_report.hpp"
@@ -112,13 +113,21 @@ SweepResult measure(KernelDevice& device, const SweepPlan& plan, RecordJournal& 
   return result;
 }
 
-std::string today() {
-  return fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+/// The records of this GPU in the directory, those of earlier runs among them.
+std::vector<Measurements> recorded(const std::filesystem::path& directory, const MeasurementHeader& header) {
+  std::vector<std::string> files;
+  for (const KernelFamilyInfo& family : kernel_families()) {
+    const std::filesystem::path file = directory / record_file_name(header, family.family);
+    if (std::filesystem::exists(file)) {
+      files.push_back(file.string());
+    }
+  }
+  return read_measurements(files, {header.gpu});
 }
 
 /// Fits and judges what lies in the directory; the text of it all.
 std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
-  const std::vector<Measurements> measured = read_measurements({arguments.out}, {header.gpu});
+  const std::vector<Measurements> measured = recorded(arguments.out, header);
   const SplitMeasurements parts = split_by_use(measured);
   const KernelProfile profile = fit_profile(
       parts.fit,
@@ -127,7 +136,7 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
   const std::filesystem::path path = std::filesystem::path(arguments.out) / "profile.json";
   write_file(path, to_json(profile));
   std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
-                     validation_text(validate(profile, parts.held_out)) +
+                     validation_table(validate(profile, parts.held_out)) +
                      "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);

@@ -157,7 +157,9 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
   const auto kernels = kernel_profile_file(scenario.gpu.name, cost);
   if (cost.level == CostLevel::calibrated && kernels) {
-    scenario.inputs.push_back({"profile " + scenario.gpu.name + "/" + cost.kernels, *kernels});
+    const std::string shipped = scenario.gpu.name + "/" + cost.kernels;
+    scenario.inputs.push_back(
+        {"profile " + (cost.kernel_profile.empty() ? shipped : cost.kernel_profile), *kernels});
   }
   if (scenario.workload().has("trace")) {
     scenario.inputs.push_back(trace_file(scenario));

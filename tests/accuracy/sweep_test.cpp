@@ -34,7 +34,7 @@ constexpr double kAllowance = 1.5;
 struct Case {
   const char* gpu;
   const char* folder;
-  KernelKind kind;
+  SweptKind kind;
   Bound unseen_shapes;
   Bound unseen_rows;  ///< GEMM only
 };
@@ -98,8 +98,7 @@ std::pair<double, double> shape_of(const KernelCall& call) {
 }
 
 /// The plan for a GPU that can run nothing but the calls of a table.
-SweepPlan plan_within(const Points& table, const KernelKind& kind, const SweepTarget& target,
-                      double seconds) {
+SweepPlan plan_within(const Points& table, const SweptKind& kind, const SweepTarget& target, double seconds) {
   std::set<Axes> answers;
   for (const MeasuredKernel& point : table) {
     answers.insert(point.call.axes);
@@ -110,7 +109,7 @@ SweepPlan plan_within(const Points& table, const KernelKind& kind, const SweepTa
 }
 
 /// Seconds that a plan for the whole GPU gives to a kind.
-double share_of(const SweepPlan& plan, const KernelKind& kind) {
+double share_of(const SweepPlan& plan, const SweptKind& kind) {
   double seconds = 0;
   for (const SweepPoint& point : plan.points) {
     if (point.call.family == kind.family && point.call.variant == kind.variant) {

@@ -1,5 +1,6 @@
 #include "tests/support/emulated_gpu/block.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,7 @@
 namespace inferometer::testing {
 namespace {
 
+constexpr int kWarp = 32;
 constexpr std::size_t kStackBytes = 256 * 1024;
 // Shared addresses are told from offsets: they do not begin at 0.
 constexpr std::uint32_t kFirstSharedAddress = 4096;
@@ -86,6 +88,49 @@ void Block::switch_to(int thread) {
   enter(kept, false);
 }
 
+bool Block::is_quiet() const {
+  return late_.empty() && std::all_of(named_.begin(), named_.end(),
+                                      [](const auto& barrier) { return barrier.second.arrived == 0; });
+}
+
+bool Block::run_warp(int first_thread) {
+  bool any_progress = false;
+  do {
+    progressed_ = false;
+    for (int thread = first_thread; thread < std::min(first_thread + kWarp, threads_); ++thread) {
+      if (failure_ == nullptr && !fibers_[static_cast<std::size_t>(thread)].done) {
+        switch_to(thread);
+      }
+    }
+    any_progress = any_progress || progressed_;
+  } while (progressed_ && failure_ == nullptr);
+  return any_progress;
+}
+
+bool Block::run_each_warp() {
+  bool any_progress = false;
+  anybody_lingers_ = false;
+  ++passes_;
+  for (int first = 0; first < threads_; first += kWarp) {
+    any_progress = run_warp(first) || any_progress;
+  }
+  if (std::all_of(fibers_.begin(), fibers_.end(), [](const Fiber& fiber) { return fiber.done; })) {
+    return false;
+  }
+  if (any_progress || anybody_lingers_) {
+    return true;
+  }
+  if (late_.empty()) {
+    failure_ = std::make_exception_ptr(std::runtime_error("every thread of the block waits"));
+  } else {
+    const auto next = timing_.copies == CopyTiming::late ? late_.begin() : late_.end() - 1;
+    const std::function<void()> work = std::move(*next);
+    late_.erase(next);
+    work();
+  }
+  return true;
+}
+
 void Block::run(const std::function<void()>& body) {
   Block* const outer = std::exchange(running, this);
   body_ = &body;
@@ -96,30 +141,24 @@ void Block::run(const std::function<void()>& body) {
     fiber.context.uc_stack.ss_size = fiber.stack.size();
     makecontext(&fiber.context, &Block::start_fiber, 0);
   }
-  int left = threads_;
-  while (left > 0 && failure_ == nullptr) {
-    progressed_ = false;
-    left = 0;
-    for (int thread = 0; thread < threads_ && failure_ == nullptr; ++thread) {
-      if (!fibers_[static_cast<std::size_t>(thread)].done) {
-        switch_to(thread);
-        left += fibers_[static_cast<std::size_t>(thread)].done ? 0 : 1;
-      }
-    }
-    if (left > 0 && !progressed_) {
-      if (late_.empty()) {
-        failure_ = std::make_exception_ptr(std::runtime_error("every thread of the block waits"));
-      } else {
-        // Any order is allowed; the last first is the one that nobody counts on.
-        const std::function<void()> work = std::move(late_.back());
-        late_.pop_back();
-        work();
-      }
-    }
+  while (failure_ == nullptr && run_each_warp()) {
+  }
+  if (failure_ == nullptr && !is_quiet()) {
+    failure_ = std::make_exception_ptr(
+        std::runtime_error("the block ends while a copy is under way or a named barrier is half arrived at"));
   }
   running = outer;
   if (failure_ != nullptr) {
     std::rethrow_exception(failure_);
+  }
+}
+
+void Block::linger() {
+  constexpr std::uint64_t kPasses = 3;
+  const std::uint64_t until = passes_ + kPasses;
+  while (passes_ < until) {
+    anybody_lingers_ = true;
+    yield();
   }
 }
 

@@ -15,17 +15,22 @@
 
 namespace inferometer::testing {
 
+/// When copies land: at once, or when every thread waits; then the first of them or the last.
+enum class CopyTiming { at_once, late, late_last_first };
+
 struct GpuTiming {
-  bool late_copies = true;  ///< copies land when they are waited for, else at once
-  bool late_products =
-      true;  ///< asynchronous products read their factors when they are waited for, else at once
+  CopyTiming copies = CopyTiming::late;
+  /// Asynchronous products read their factors when they are waited for, and no sooner than others have gone
+  /// on; else at once.
+  bool late_products = true;
 };
 
 class Block {
  public:
   Block(int threads, int shared_bytes, GpuTiming timing);
 
-  /// Runs the body once for each thread. Throws std::runtime_error when no thread can go on.
+  /// Runs the body once for each thread. Throws std::runtime_error when no thread can go on, or when
+  /// something is still under way at the end.
   void run(const std::function<void()>& body);
 
   static Block& current();
@@ -50,7 +55,10 @@ class Block {
   std::uint64_t arrive_at(int barrier, int threads);
   [[nodiscard]] std::uint64_t rounds_of(int barrier) { return named_[barrier].rounds; }
 
-  /// Done when every thread waits, at the latest.
+  /// Lets everybody else run as far as they get: what follows happens late.
+  void linger();
+
+  /// Done when every thread waits.
   void do_late(std::function<void()> work) { late_.push_back(std::move(work)); }
 
   /// Bytes at a shared address. Throws std::out_of_range beyond the block's.
@@ -71,6 +79,11 @@ class Block {
   };
 
   void yield();
+  /// A warp runs on until it waits for another: warps drift apart as far as barriers let them.
+  bool run_warp(int first_thread);
+  /// Whether there is more to run.
+  bool run_each_warp();
+  [[nodiscard]] bool is_quiet() const;
   void switch_to(int thread);
   void run_fiber();
   static void start_fiber();
@@ -84,6 +97,8 @@ class Block {
   std::exception_ptr failure_;
   int thread_ = 0;
   bool progressed_ = false;
+  bool anybody_lingers_ = false;
+  std::uint64_t passes_ = 0;  ///< through all warps
   std::map<int, Meeting> meetings_;
   std::map<int, Meeting> named_;
   std::vector<std::function<void()>> late_;

@@ -10,86 +10,14 @@
 #include "costmodel/kernels/kernel_work.hpp"
 #include "kernels/common/random_element.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/unit/kernels/decode_emulation.hpp"
-#include "tests/unit/kernels/decode_input.hpp"
 
 namespace inferometer::kernels {
 namespace {
-
-using test::DecodeInput;
-using test::largest_error;
-using test::random_input;
 
 std::int64_t drawn(std::uint64_t seed, std::uint64_t index, std::int64_t least, std::int64_t most) {
   return least +
          static_cast<std::int64_t>(random_bits(seed, index) % static_cast<std::uint64_t>(most - least + 1));
 }
-
-// ---- the kernel's program ----
-
-struct Case {
-  ElementType query;
-  ElementType kv;
-  std::int64_t head_dim;
-  std::int64_t heads;
-  std::int64_t kv_heads;
-  std::int64_t window;
-  std::vector<std::int32_t> contexts;
-};
-
-/// Small batches whose contexts begin and end within pages, with windows around page edges, and groups that
-/// fill a tile of 16 heads, leave rows of it free, or need two.
-std::vector<Case> cases() {
-  using enum ElementType;
-  return {
-      {bf16, bf16, 64, 4, 4, 0, {1, 15, 16, 17}},    {bf16, bf16, 128, 8, 2, 0, {1, 200, 33}},
-      {bf16, bf16, 256, 16, 1, 37, {70, 5, 37, 38}}, {fp16, fp16, 64, 16, 2, 1, {1, 16, 17, 90}},
-      {fp16, fp16, 128, 20, 1, 0, {49, 130}},        {fp16, fp16, 256, 2, 1, 0, {64, 65}},
-      {bf16, fp8_e4m3, 64, 8, 1, 0, {1, 31, 150}},   {fp16, fp8_e4m3, 128, 17, 1, 16, {40, 16, 33}},
-      {bf16, fp8_e4m3, 128, 3, 3, 0, {100, 2}},      {bf16, fp8_e4m3, 256, 5, 1, 50, {66, 81, 0}},
-  };
-}
-
-TEST_CASE("the program of the decode kernel gives the attention of the reference", "[kernels]") {
-  std::uint64_t seed = 1;
-  for (const Case& one : cases()) {
-    const std::int32_t longest = *std::max_element(one.contexts.begin(), one.contexts.end());
-    const DecodeAttentionShape shape{.batch = static_cast<std::int64_t>(one.contexts.size()),
-                                     .longest_context = longest,
-                                     .heads = one.heads,
-                                     .kv_heads = one.kv_heads,
-                                     .head_dim = one.head_dim,
-                                     .window = one.window,
-                                     .max_blocks = divide_up(longest, kPageTokens) + 1,
-                                     .query_type = one.query,
-                                     .kv_type = one.kv};
-    REQUIRE(decode_attention_support(shape, 228 * 1024).ok());
-    DecodeInput input = random_input(shape, one.contexts, ++seed);
-    input.key_scale = one.kv == ElementType::fp8_e4m3 ? 0.75f : 1.0f;
-    input.value_scale = one.kv == ElementType::fp8_e4m3 ? 3.0f : 1.0f;
-    const std::int32_t pages = most_attended_pages(longest, static_cast<std::int32_t>(one.window));
-    // In one piece, in the smallest, and as a GPU of 40 places would cut it.
-    for (const SplitKvPlan& plan : {SplitKvPlan{1, pages}, SplitKvPlan{pages, 1},
-                                    plan_split_kv(shape.batch * one.kv_heads, pages, 2, 40)}) {
-      INFO("case " << seed << " splits " << plan.splits << " of " << plan.pages_per_split << " pages");
-      CHECK(largest_error(input, emulated::decode_attention(input, plan), 1) < kDecodeAttentionTolerance);
-    }
-  }
-}
-
-TEST_CASE("large scores neither overflow nor vanish", "[kernels]") {
-  const DecodeAttentionShape shape{
-      .batch = 1, .longest_context = 60, .heads = 2, .kv_heads = 1, .head_dim = 64, .max_blocks = 4};
-  for (const double size : {3000.0, -3000.0}) {
-    DecodeInput input = random_input(shape, {60}, 77);
-    for (std::uint32_t& bits : input.query) {
-      bits = bits_of(size * value_of(bits, ElementType::bf16), ElementType::bf16);
-    }
-    CHECK(largest_error(input, emulated::decode_attention(input, {2, 2}), 1) < kDecodeAttentionTolerance);
-  }
-}
-
-// ---- reference, work, refusals ----
 
 TEST_CASE("attention of two tokens worked by hand", "[kernels]") {
   // Scores 2 ln 3 / sqrt(4) = ln 3 and 0: weights 3/4 and 1/4.

@@ -3,12 +3,10 @@
 
 #include "kernels/attention/decode_tile.hpp"
 
-#include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "kernels/attention/split_kv_plan.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer::kernels {
@@ -60,22 +58,20 @@ TEST_CASE("pages are written and read without bank conflicts", "[kernels]") {
           [&](int lane) { return chunk_offset((first + lane) / chunks, (first + lane) % chunks, chunks); });
     }
     for (int step = 0; step < chunks / 2; ++step) {
-      check_no_conflict(
-          [&](int lane) { return chunk_offset(key_token(lane), key_chunk(lane, step), chunks); });
-      check_no_conflict(
-          [&](int lane) { return chunk_offset(value_token(lane), value_chunk(lane, step), chunks); });
+      check_no_conflict([&](int lane) { return key_row_offset(lane, step, chunks); });
+      check_no_conflict([&](int lane) { return value_row_offset(lane, step, chunks); });
     }
   }
 }
 
 TEST_CASE("lanes of keys and values cover a page once", "[kernels]") {
   for (const Format& format : kFormats) {
-    std::set<std::pair<int, int>> keys;
-    std::set<std::pair<int, int>> values;
+    std::set<int> keys;
+    std::set<int> values;
     for (int step = 0; step < chunks_of(format) / 2; ++step) {
       for (int lane = 0; lane < 32; ++lane) {
-        keys.insert({key_token(lane), key_chunk(lane, step)});
-        values.insert({value_token(lane), value_chunk(lane, step)});
+        keys.insert(key_row_offset(lane, step, chunks_of(format)));
+        values.insert(value_row_offset(lane, step, chunks_of(format)));
       }
     }
     CHECK(static_cast<int>(keys.size()) == kPageTokens * chunks_of(format));
@@ -117,8 +113,7 @@ TEST_CASE("accumulators fit where pages were and keep four columns together", "[
     }
     CHECK(static_cast<int>(elements.size()) == kDecodeRows * format.head_dim);
     CHECK(*elements.rbegin() == kDecodeRows * format.head_dim - 1);
-    CHECK(decode_ring_bytes(format.head_dim, format.kv_bytes) >=
-          kDecodeWarps * kDecodeRows * format.head_dim * 4);
+    CHECK(decode_ring_bytes(format.head_dim, format.kv_bytes) >= kDecodeRows * format.head_dim * 4);
   }
 }
 
@@ -130,8 +125,8 @@ TEST_CASE("enough bytes are on their way on the GPUs that are calibrated", "[ker
       const int stages = decode_stages(format.head_dim, format.kv_bytes);
       INFO("head_dim " << format.head_dim << " bytes " << format.kv_bytes << " shared " << shared);
       REQUIRE(blocks >= 1);
-      CHECK(blocks * (decode_ring_bytes(format.head_dim, format.kv_bytes) / stages) * (stages - 1) >=
-            64 * 1024);
+      const int ring = kDecodeWarps * decode_ring_bytes(format.head_dim, format.kv_bytes);
+      CHECK(blocks * ring / stages * (stages - 1) >= 64 * 1024);
     }
   }
   // An L4 (100 KB) has no room for pages of head_dim 256 of 16-bit elements.

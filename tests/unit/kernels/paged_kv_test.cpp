@@ -1,12 +1,9 @@
-// Addresses in the paged KV cache, and e4m3 as fp16, over all that there is.
+// Addresses in the paged KV cache.
 
 #include "kernels/attention/paged_kv.hpp"
 
-#include <cmath>
 #include <vector>
 
-#include "kernels/attention/e4m3_to_fp16.hpp"
-#include "kernels/common/element_type.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer::kernels {
@@ -42,24 +39,6 @@ TEST_CASE("positions go through the block table", "[kernels]") {
   CHECK(slot_of(token_at(blocks, 15)) == 9 * 16 + 15);
   CHECK(slot_of(token_at(blocks, 16)) == 2 * 16);
   CHECK(slot_of(token_at(blocks, 47)) == 5 * 16 + 15);
-}
-
-TEST_CASE("e4m3 becomes fp16 by moved bits", "[kernels]") {
-  for (std::uint32_t bits = 0; bits < 256; ++bits) {
-    if ((bits & 0x7f) == 0x7f) {
-      continue;  // no number
-    }
-    const double expected = value_of(bits, ElementType::fp8_e4m3);
-    for (int byte = 0; byte < 4; ++byte) {
-      // Neighbours must not shine through.
-      const std::uint32_t four = (~(0xffu << (8 * byte)) & 0xa5ff5a7fu) | bits << (8 * byte);
-      const std::uint32_t pair = byte % 2 == 0 ? even_e4m3_as_fp16(four) : odd_e4m3_as_fp16(four);
-      const double value = value_of(pair >> (byte / 2 * 16) & 0xffffu, ElementType::fp16);
-      INFO("bits " << bits << " byte " << byte);
-      CHECK(value * kE4m3OverFp16 == expected);
-      CHECK(std::signbit(value) == std::signbit(expected));
-    }
-  }
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class PrefillInput {
     query = filled(1, shape.total_tokens * shape.heads * head_dim, 8);
     keys = filled(2, shape.total_keys * shape.kv_heads * head_dim, 1);
     values = filled(3, shape.total_keys * shape.kv_heads * head_dim, 1);
-    output.assign(query.size(), 0xFFFF);
+    output.assign(query.size() + static_cast<std::size_t>(kGuardRows * shape.heads * head_dim), kUnwritten);
   }
 
   [[nodiscard]] PrefillAttentionBuffers buffers() {
@@ -58,6 +58,10 @@ class PrefillInput {
 
   /// Largest error of the output, as a share of the largest magnitude of a value, over every `step`th row.
   [[nodiscard]] double worst_error(std::int64_t step = 1) const {
+    const auto guard = output.begin() + static_cast<std::ptrdiff_t>(query.size());
+    if (std::any_of(guard, output.end(), [](std::uint16_t bits) { return bits != kUnwritten; })) {
+      return kNoResult;
+    }
     double worst = 0;
     for (std::int64_t sequence = 0; sequence < shape.batch; ++sequence) {
       const auto at = static_cast<std::size_t>(sequence);
@@ -79,6 +83,10 @@ class PrefillInput {
   std::vector<std::int32_t> query_offsets, key_offsets;
 
  private:
+  static constexpr std::int64_t kGuardRows = 128;      ///< after the output: nothing may write there
+  static constexpr std::uint16_t kUnwritten = 0xFFFF;  ///< NaN
+  static constexpr double kNoResult = 1e9;             ///< as an error: above every tolerance
+
   [[nodiscard]] std::vector<std::uint16_t> filled(std::uint64_t seed, std::int64_t count, float scale) const {
     std::vector<std::uint16_t> bits;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -115,7 +123,7 @@ class PrefillInput {
       const double error = std::fabs(element(output, row, shape.heads, head, column) - expected[column]);
       worst = std::isnan(error) ? error : std::max(worst, error);
       if (std::isnan(worst)) {
-        return 1e9;
+        return kNoResult;
       }
     }
     return worst;

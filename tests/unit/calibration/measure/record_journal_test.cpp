@@ -13,6 +13,8 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "calibration/measure/durable_file.hpp"
 #include "calibration/record/read_measurements.hpp"
@@ -183,6 +185,22 @@ TEST_CASE("a line that was to be tried again is replaced by what came of it") {
   CHECK(journal.outcome({KernelFamily::gemm, "bf16", {4, 5, 6}}) == PointOutcome::throttled);
 }
 
+TEST_CASE("a file goes on behind a line that was replaced while it was written") {
+  const TemporaryDirectory directory;
+  const KernelCall hot{KernelFamily::gemm, "bf16", {4, 5, 6}}, last{KernelFamily::gemm, "bf16", {7, 8, 9}};
+  { RecordJournal(directory.file(""), header()).append(skipped(hot, PointOutcome::throttled)); }
+  {
+    RecordJournal journal(directory.file(""), header());
+    journal.append(measured(kGemm));
+    journal.append(measured(hot));
+    journal.append(measured(last));
+  }
+  const RecordJournal journal(directory.file(""), header());
+  for (const KernelCall& call : {kGemm, hot, last}) {
+    CHECK(journal.outcome(call) == PointOutcome::measured);
+  }
+}
+
 TEST_CASE("a file that was cut at any byte of its last line goes on without that line") {
   const TemporaryDirectory directory;
   const std::string file = directory.file(kGemmFile);
@@ -270,6 +288,16 @@ TEST_CASE("a file of another set is refused with the first field that differs") 
   CHECK(complaint(directory.file(""), other).empty());
 }
 
+TEST_CASE("an unfinished line of another set is left where it is") {
+  const TemporaryDirectory directory;
+  const std::string text = std::string(kHeaderLine) + kGemmLine + "{\"family\":";
+  write(directory.file(kGemmFile), text);
+  MeasurementHeader other = header();
+  other.driver_version = "590.2";
+  check_says(complaint(directory.file(""), other), {"driver_version"});
+  CHECK(file_bytes(directory.file(kGemmFile)) == text);
+}
+
 TEST_CASE("another GPU writes to files of its own") {
   const TemporaryDirectory directory;
   { RecordJournal(directory.file(""), header()).append(measured(kGemm)); }
@@ -298,6 +326,35 @@ TEST_CASE("the lock file of a run that was killed holds nobody up") {
   const TemporaryDirectory directory;
   write(directory.file(".lock"), "");
   CHECK(complaint(directory.file("")).empty());
+}
+
+TEST_CASE("a run that is killed leaves its folder and its finished lines to the next") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.file(kGemmFile);
+  const auto call_of = [](int m) { return KernelCall{KernelFamily::gemm, "bf16", {m + 0.0, 128, 128}}; };
+  const pid_t run = fork();
+  if (run == 0) {
+    RecordJournal journal(directory.file(""), header());
+    for (int m = 1;; ++m) {
+      journal.append(measured(call_of(m)));
+    }
+  }
+  // Until some lines are there; ten seconds are far more than they take.
+  for (int tries = 0; tries < 10000 && !(std::filesystem::exists(file) && file_bytes(file).size() > 2000);
+       ++tries) {
+    usleep(1000);
+  }
+  check_says(complaint(directory.file("")), {"another run is writing to this folder"});
+  REQUIRE(kill(run, SIGKILL) == 0);
+  REQUIRE(waitpid(run, nullptr, 0) == run);
+  const RecordJournal journal(directory.file(""), header());
+  const std::string text = file_bytes(file);
+  const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  CHECK(lines > 5);
+  for (int m = 1; m < lines; ++m) {
+    CHECK(journal.is_done(call_of(m)));
+  }
+  CHECK_FALSE(journal.is_done(call_of(lines)));
 }
 
 TEST_CASE("a GPU that is not built in cannot be recorded") {

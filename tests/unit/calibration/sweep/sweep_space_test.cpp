@@ -13,7 +13,7 @@ SweepTarget target(const char* gpu, double memory_bytes = 60e9, int gpus = 1) {
   return {load_gpu(gpu), memory_bytes, gpus};
 }
 
-bool holds(const std::vector<KernelKind>& kinds, const KernelKind& kind) {
+bool holds(const std::vector<SweptKind>& kinds, const SweptKind& kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("fp8 products are swept where the chip has such a unit, collectives am
 
 TEST_CASE("a space has each call once, in order, of a family and variant that files know") {
   const SweepTarget on = target("h100-sxm", 60e9, 8);
-  for (const KernelKind& kind : swept_kinds(on)) {
+  for (const SweptKind& kind : swept_kinds(on)) {
     const std::vector<KernelCall> calls = sweep_space(kind, on);
     INFO(to_string(kind.family) << " " << kind.variant);
     CHECK(calls.size() >= 30);
@@ -48,7 +48,7 @@ TEST_CASE("a space has each call once, in order, of a family and variant that fi
 }
 
 TEST_CASE("what does not fit into the memory is not in the space") {
-  const KernelKind decode{KernelFamily::decode_attention, "bf16"};
+  const SweptKind decode{KernelFamily::decode_attention, "bf16"};
   const auto small = sweep_space(decode, target("h100-sxm", 1e9));
   const auto large = sweep_space(decode, target("h100-sxm", 60e9));
   CHECK(small.size() < large.size());

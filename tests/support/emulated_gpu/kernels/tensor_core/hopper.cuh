@@ -104,10 +104,10 @@ inline void copy_box(std::uint32_t shared, const TensorMap& map, std::uint32_t b
     at.missing_bytes -= 2 * kBoxColumns * map.box_rows;
     at.check();
   };
-  if (block.timing().late_copies) {
-    block.do_late(copy);
-  } else {
+  if (block.timing().copies == testing::CopyTiming::at_once) {
     copy();
+  } else {
+    block.do_late(copy);
   }
 }
 

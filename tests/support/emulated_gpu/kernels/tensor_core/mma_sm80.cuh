@@ -119,7 +119,7 @@ inline void copy_async(std::uint32_t shared, const void* source) {
   }
   std::memset(block.shared(shared, 16), 0xFF, 16);
   pending_copies[thread].push_back({shared, source});
-  if (!block.timing().late_copies) {
+  if (block.timing().copies == testing::CopyTiming::at_once) {
     std::memcpy(block.shared(shared, 16), source, 16);
   }
 }
@@ -193,8 +193,8 @@ void multiply_add(float (&accumulators)[4], const std::uint32_t (&left)[4], std:
     std::uint32_t right[2];
   } share{accumulators, left, {right_low, right_high}};
   meet_warp(share, [](auto of_lane) {
-    float a[16][16];
-    float b[16][8];
+    float a[16][16] = {};
+    float b[16][8] = {};
     for (int lane = 0; lane < kWarpThreads; ++lane) {
       for (int i = 0; i < 8; ++i) {
         const IsaPlace place = isa_a(lane, i);

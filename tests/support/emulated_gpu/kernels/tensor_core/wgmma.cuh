@@ -93,6 +93,9 @@ inline void commit_products() {
 
 template <int kRunning>
 void wait_products() {
+  if (Block::current().timing().late_products) {
+    Block::current().linger();
+  }
   int nothing = 0;
   meet_warpgroup(nothing, [](auto) {
     EmulatedProducts& products = emulated_products[this_warpgroup()];
