@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <optional>
@@ -33,10 +32,6 @@ constexpr std::int64_t kMib = std::int64_t{1} << 20;
 // For cuBLAS, NCCL and the driver itself.
 constexpr std::int64_t kLeftFreeBytes = 1024 * kMib;
 constexpr std::int64_t kLeastArenaBytes = 256 * kMib;
-
-// For so long a state is believed: asking the driver takes milliseconds, in which the GPU would idle between
-// samples of microseconds, and heat comes and goes in seconds.
-constexpr std::chrono::milliseconds kStateAge{50};
 
 // Rows from which on a GEMM is what a prefill does.
 constexpr double kPrefillRows = 256;
@@ -165,14 +160,7 @@ class CudaDevice final : public KernelDevice {
   }
 
   DeviceState state() override {
-    return guarded([&] {
-      const auto now = std::chrono::steady_clock::now();
-      if (now - state_since_ > kStateAge) {
-        state_ = nvml_.state();
-        state_since_ = now;
-      }
-      return state_;
-    });
+    return guarded([&] { return nvml_.state(); });
   }
 
   bool is_slowed_by_heat() override {
@@ -206,8 +194,6 @@ class CudaDevice final : public KernelDevice {
   std::unique_ptr<PreparedCall> prepared_;
   Graph graph_;  // of prepared_, unless it times itself
   const char* phase_ = "";
-  DeviceState state_;
-  std::chrono::steady_clock::time_point state_since_{};
   std::string lost_;
 };
 
