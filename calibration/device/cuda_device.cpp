@@ -103,8 +103,8 @@ class CudaDevice final : public KernelDevice {
     if (!lost_.empty()) {
       throw DeviceLost(lost_);
     }
-    check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
     try {
+      check_cuda(cudaSetDevice(facts_.index), "choosing the GPU");
       return function();
     } catch (const DeviceLost& lost) {
       lost_ = lost.what();
@@ -202,8 +202,15 @@ class CudaDevice final : public KernelDevice {
 
 double CudaDevice::full_sm_mhz() const {
   // Locked clocks show only when something runs. A GPU that is hot already says nothing about its full clock.
-  const double seen = warm_.sm_mhz.value_or(timer_.light_load_mhz());
-  return seen > 0 && !warm_.thermal_slowdown ? std::min(seen, facts_.boost_mhz) : facts_.boost_mhz;
+  const double seen = timer_.light_load_mhz();
+  if (seen <= 0 || warm_.thermal_slowdown) {
+    return facts_.boost_mhz;
+  }
+  // The driver's figure is exact, the same in every run, unless it is of another moment.
+  constexpr double kSameClock = 0.05;
+  const double of_driver = warm_.sm_mhz.value_or(0);
+  const bool is_same = std::abs(of_driver - seen) <= kSameClock * seen;
+  return std::min(is_same ? of_driver : seen, facts_.boost_mhz);
 }
 
 std::string CudaDevice::clocks() const {

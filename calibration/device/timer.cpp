@@ -20,6 +20,8 @@ constexpr double kSecondsPerMillisecond = 1e-3;
 // A GPU takes some milliseconds to leave its idle clock.
 constexpr std::chrono::milliseconds kWakeUp{300};
 constexpr int kShareSamples = 51;
+// No kernel is shorter: what comes out below is a kernel as short as the events' steps.
+constexpr double kLeastSeconds = 1e-7;
 // Longer than the host takes to queue a collective on eight GPUs.
 constexpr std::int64_t kHoldNanoseconds = 400'000;
 
@@ -129,7 +131,8 @@ TimedRun Timer::timed(const std::function<void()>& before, const std::function<v
   check_cuda(cudaStreamSynchronize(stream()), "running the kernel");
   float milliseconds = 0;
   check_cuda(cudaEventElapsedTime(&milliseconds, state_->begin.get(), state_->end.get()), "reading the time");
-  return {.seconds = static_cast<double>(milliseconds) * kSecondsPerMillisecond - own_seconds,
+  const double of_kernels = static_cast<double>(milliseconds) * kSecondsPerMillisecond - own_seconds;
+  return {.seconds = std::max(of_kernels, kLeastSeconds),
           .sm_mhz = mean_sm_mhz({read, kStampedSms}, {read + kStampedSms, kStampedSms})};
 }
 

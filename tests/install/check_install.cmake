@@ -34,3 +34,13 @@ foreach(folder IN ITEMS scenarios hardware/gpus hardware/profiles costmodel/mode
     message(FATAL_ERROR "nothing was installed in share/inferometer/${folder}")
   endif()
 endforeach()
+
+# The installed program finds the installed CUDA module: without a GPU it says so, and not that there is no module.
+if(HAVE_CUDA)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=INFEROMETER_CUDA_MODULE
+    ${WORK_DIR}/moved/bin/inferometer calibrate run --gpu 0 --dry-run
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(output MATCHES "has no CUDA|cannot be loaded|is no CUDA module|of another build" OR NOT result MATCHES "^[02]$")
+    message(FATAL_ERROR "the installed program without a GPU ended with ${result}:\n${output}")
+  endif()
+endif()
