@@ -44,7 +44,6 @@ struct Nvml::Library {
   Result (*power_usage)(Device, unsigned*) = nullptr;
   Result (*temperature)(Device, int, unsigned*) = nullptr;
   Result (*clock)(Device, int, unsigned*) = nullptr;
-  Result (*max_clock)(Device, int, unsigned*) = nullptr;
   Result (*clock_reasons)(Device, unsigned long long*) = nullptr;
   Result (*ecc_mode)(Device, unsigned*, unsigned*) = nullptr;
   Result (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
@@ -77,7 +76,6 @@ struct Nvml::Library {
     find(power_usage, "nvmlDeviceGetPowerUsage");
     find(temperature, "nvmlDeviceGetTemperature");
     find(clock, "nvmlDeviceGetClockInfo");
-    find(max_clock, "nvmlDeviceGetMaxClockInfo");
     find(clock_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
     if (clock_reasons == nullptr) {  // its name before driver 535
       find(clock_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -137,10 +135,6 @@ std::optional<std::string> Nvml::driver_version() const {
 std::optional<double> Nvml::power_limit_w() const {
   const std::optional<double> milliwatts = library_->number(library_->enforced_power_limit);
   return milliwatts ? std::optional(*milliwatts * kWattsPerMilliwatt) : std::nullopt;
-}
-
-std::optional<double> Nvml::max_sm_mhz() const {
-  return library_->number(library_->max_clock, kClockOfSm);
 }
 
 std::optional<bool> Nvml::ecc() const {

@@ -24,7 +24,6 @@ class Nvml {
   [[nodiscard]] bool is_there() const;
   [[nodiscard]] std::optional<std::string> driver_version() const;  ///< "580.65.06"
   [[nodiscard]] std::optional<double> power_limit_w() const;        ///< the one that is enforced
-  [[nodiscard]] std::optional<double> max_sm_mhz() const;
   [[nodiscard]] std::optional<bool> ecc() const;
   [[nodiscard]] std::optional<bool> mig() const;
   [[nodiscard]] DeviceState state() const;

@@ -31,7 +31,7 @@ TEST_CASE("where there is no such GPU nothing is said", "[nvml]") {
   CHECK_FALSE(nvml.is_there());
   CHECK_FALSE(nvml.driver_version());
   CHECK_FALSE(nvml.power_limit_w());
-  CHECK_FALSE(nvml.max_sm_mhz());
+  CHECK_FALSE(nvml.is_slowed_by_heat());
   CHECK_FALSE(nvml.ecc());
   CHECK_FALSE(nvml.mig());
   const DeviceState state = nvml.state();
