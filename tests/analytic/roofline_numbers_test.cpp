@@ -237,7 +237,7 @@ TEST_CASE("prompts of Llama-3-8B are within 4 % of the sheet plus elementwise ke
       CAPTURE(row.gpu, kPrompts[i]);
       // The sheet's whole milliseconds are 4 % of its smallest figure.
       CHECK(ours_ms - moved_ms == Approx(row.prefill_ms[i]).epsilon(0.04));
-      CHECK(ours_ms == Approx(row.prefill_ms[i]).epsilon(0.12));
+      CHECK(ours_ms == Approx(row.prefill_ms[i]).epsilon(0.125));
     }
   }
 }

@@ -105,7 +105,7 @@ TEST_CASE("CSV: a header, a line an operator, as many fields in each") {
     CHECK(std::count(line.begin(), line.end(), ',') == 10);
   }
   // 64 tokens x 4096 x 2 B, once at 1 TB/s, once with 3 us at 0.8 TB/s.
-  CHECK(lines[1] == "embedding,1,0,524288,0,0,1250,start-up,0.524288,3.655360,");
+  CHECK(lines[1] == "embedding,1,0,1048576,0,0,1250,start-up,1.048576,4.310720,");
 }
 
 TEST_CASE("text: aligned columns, no trailing spaces, assumed figures named") {
@@ -153,7 +153,8 @@ TEST_CASE("calibrated: a row of measured times, stars where they are none") {
   check_says(text, {"level calibrated (vllm kernels, fitted 2026-11-30)", "calibrated us",
                     "\n* outside the measured range: lm_head with n = 128256, 2 times above the largest "
                     "measured (65536)\n"});
-  CHECK(std::count(text.begin(), text.end(), '*') == 3);  // lm_head, the step, what the star says
+  check_says(text, {"\n* not in the profile, priced by the roofline: sampling\n"});
+  CHECK(std::count(text.begin(), text.end(), '*') == 5);  // lm_head, sampling, the step, what the stars say
   for (const std::string& line : lines_of(roofline_csv(rows))) {
     CHECK(line.back() != ',');
   }
@@ -171,7 +172,7 @@ TEST_CASE("calibrated: what was not measured is named, each reason once") {
               "gate + up projection and down projection\n",
               "\n* not measured in fp8_kv, scaled from bf16 by the roofline: decode attention\n",
               "\n* not in the profile, priced by the roofline: embedding, norm + residual, rope + kv "
-              "write and silu x up\n"});
+              "write, silu x up and sampling\n"});
 }
 
 TEST_CASE("calibrated: a sweep marks each step and names the farthest") {

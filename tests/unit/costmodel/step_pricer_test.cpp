@@ -130,8 +130,8 @@ TEST_CASE("a decode step worked by hand") {
   CostOptions options = without_host();
   options.level = CostLevel::datasheet;
   const StepCost price = pricer_of(model, options)->price(decode_shape(3, 100));
-  const std::int64_t embedding = 3 * 10 * 2;
-  const std::int64_t norms = 5 * (3 * 3 * 10 * 2);
+  const std::int64_t embedding = 2 * 3 * 10 * 2;
+  const std::int64_t norms = 5 * (4 * 3 * 10 * 2);
   const std::int64_t qkv = 2 * 10 * 12 + 2 * 3 * (10 + 12);
   const std::int64_t rope = 2 * 2 * 3 * 8 + 2 * 2 * 3 * 4;
   const std::int64_t attention = 2 * 2 * 100 * 4 + 2 * 2 * 3 * 4;
