@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <new>
 
@@ -88,12 +89,24 @@ LaunchResult ask_heuristic(GemmPlan& plan) {
   const std::uint64_t workspace = kGemmWorkspaceBytes;
   status = cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                 &workspace, sizeof(workspace));
+  // Those that add up parts of k in the output's format are not exact to its last bits.
+  const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    status = cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                  &reductions, sizeof(reductions));
+  }
   if (status == CUBLAS_STATUS_SUCCESS) {
     status = cublasLtMatmulAlgoGetHeuristic(plan.handle, plan.product, plan.weights, plan.input, plan.output,
                                             plan.output, preference, kMostGemmCandidates,
                                             plan.candidates.data(), &plan.candidate_count);
   }
   cublasLtMatmulPreferenceDestroy(preference);
+  // Of a result without success nothing else is valid.
+  const auto first = plan.candidates.begin();
+  const auto valid = std::remove_if(first, first + plan.candidate_count, [](const auto& candidate) {
+    return candidate.state != CUBLAS_STATUS_SUCCESS;
+  });
+  plan.candidate_count = static_cast<int>(valid - first);
   if (status == CUBLAS_STATUS_SUCCESS && plan.candidate_count == 0) {
     status = CUBLAS_STATUS_NOT_SUPPORTED;
   }
@@ -187,10 +200,15 @@ LaunchResult gemm(GemmPlan& plan, int candidate, const GemmBuffers& buffers, Str
   const float one = 1;
   const float zero = 0;
   const auto& chosen = plan.candidates[static_cast<std::size_t>(candidate)];
-  return result_of(cublasLtMatmul(plan.handle, plan.product, &one, buffers.weights, plan.weights,
-                                  buffers.input, plan.input, &zero, buffers.output, plan.output,
-                                  buffers.output, plan.output, &chosen.algo, buffers.workspace,
-                                  static_cast<std::size_t>(kGemmWorkspaceBytes), stream));
+  const cublasStatus_t status =
+      cublasLtMatmul(plan.handle, plan.product, &one, buffers.weights, plan.weights, buffers.input,
+                     plan.input, &zero, buffers.output, plan.output, buffers.output, plan.output,
+                     &chosen.algo, buffers.workspace, static_cast<std::size_t>(kGemmWorkspaceBytes), stream);
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    // What the library's launch left on the runtime's record is not the next kernel's.
+    cudaGetLastError();
+  }
+  return result_of(status);
 }
 
 }  // namespace inferometer::kernels
