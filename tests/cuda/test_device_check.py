@@ -199,6 +199,14 @@ class DeviceCheck(unittest.TestCase):
         # Once by the tests that go side by side, once by those that compare times.
         self.assertIn("device check: 2 skipped, for these reasons:\n      2 no fp8\n", words)
 
+    def test_a_machine_without_cudnn(self):
+        log = self.root / "build" / "device" / "Testing" / "Temporary" / "LastTest.log"
+        for provider in ("cudnn_absent.cpp", "cudnn_library.cpp"):
+            source = (ROOT / "calibration" / "device" / provider).read_text(encoding="utf-8")
+            reason = re.search(r'"((?:this build|cuDNN 9)[^"]*)"', source).group(1)
+            code, words = self.run_check(CTEST_DOES=f"echo 'skipped: {reason}' > '{log}'")
+            self.assertEqual(code, 0, reason)
+
     def test_a_gpu_that_no_test_can_use(self):
         log = self.root / "build" / "device" / "Testing" / "Temporary" / "LastTest.log"
         code, words = self.run_check(CTEST_DOES=f"echo '  skipped: CUDA driver version is insufficient' > '{log}'")
