@@ -130,6 +130,10 @@ Calls elementwise_calls(const SweptKind& kind) {
   if (kind.variant == "copy") {
     tokens.insert(tokens.end(), {65'536, 131'072});
   }
+  if (kind.variant == "kv_copy") {
+    constexpr double kBlockTokens = 16;  // whole blocks are copied
+    std::erase_if(tokens, [](double count) { return count < kBlockTokens; });
+  }
   Calls calls;
   for (const double count : tokens) {
     for (const double width : widths) {

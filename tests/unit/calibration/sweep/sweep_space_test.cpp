@@ -1,6 +1,7 @@
 #include "calibration/sweep/sweep_space.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "costmodel/kernels/kernel_work.hpp"
@@ -76,6 +77,12 @@ TEST_CASE("attention calls are such as kernels accept") {
         FAIL_CHECK(to_string(call));
       }
     }
+  }
+}
+
+TEST_CASE("copies of the KV cache are of whole blocks") {
+  for (const KernelCall& call : sweep_space({KernelFamily::elementwise, "kv_copy"}, target("h100-sxm"))) {
+    REQUIRE(std::fmod(axis(call, "tokens"), 16) == 0);
   }
 }
 
