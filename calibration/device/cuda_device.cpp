@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <optional>
@@ -33,6 +34,9 @@ constexpr std::int64_t kMib = std::int64_t{1} << 20;
 // For cuBLAS, NCCL and the driver itself.
 constexpr std::int64_t kLeftFreeBytes = 1024 * kMib;
 constexpr std::int64_t kLeastArenaBytes = 256 * kMib;
+
+// The driver may take longer to answer than a sample takes, and heat does not come and go between two.
+constexpr std::chrono::milliseconds kHeatInterval{10};
 
 // Rows from which on a GEMM is what a prefill does.
 constexpr double kPrefillRows = 256;
@@ -166,7 +170,14 @@ class CudaDevice final : public KernelDevice {
   }
 
   bool is_slowed_by_heat() override {
-    return guarded([&] { return nvml_.is_slowed_by_heat(); });
+    return guarded([&] {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - heat_asked_ >= kHeatInterval) {
+        heat_asked_ = now;
+        is_slowed_by_heat_ = nvml_.is_slowed_by_heat();
+      }
+      return is_slowed_by_heat_;
+    });
   }
 
  private:
@@ -198,6 +209,8 @@ class CudaDevice final : public KernelDevice {
   Graph graph_;  // of prepared_, unless it times itself
   const char* phase_ = "";
   std::string lost_;
+  std::chrono::steady_clock::time_point heat_asked_;
+  bool is_slowed_by_heat_ = false;
 };
 
 double CudaDevice::full_sm_mhz() const {
