@@ -51,7 +51,8 @@ class KvCopyCall final : public PreparedCall {
   }
 
   void check(Comparison& comparison) override {
-    for (const std::int64_t i : sampled_indices(blocks_, kMostOutputs, seed_)) {
+    for (const std::int64_t i :
+         sampled_indices(blocks_, outputs_to_compare(static_cast<double>(block_elements_)), seed_)) {
       const std::int64_t from = kernels::permuted(seed_of_input(seed_, 1), i, blocks_) * block_elements_;
       const std::int64_t to = kernels::permuted(seed_of_input(seed_, 2), i, blocks_) * block_elements_;
       const std::vector<double> copied = memory_.read(target_, to, block_elements_);

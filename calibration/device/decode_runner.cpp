@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -101,7 +102,8 @@ class DecodeCall final : public PreparedCall {
 
   void check(Comparison& comparison) override {
     const std::int64_t rows = shape_.batch * shape_.heads;
-    const double elements = 2.0 * static_cast<double>(shape_.longest_context * shape_.head_dim);
+    const double elements =
+        2.0 * static_cast<double>((shape_.longest_context - first_key()) * shape_.head_dim);
     for (const std::int64_t row : sampled_indices(rows, outputs_to_compare(elements), seed_)) {
       check_row(row, comparison);
     }
@@ -110,6 +112,10 @@ class DecodeCall final : public PreparedCall {
 
  private:
   [[nodiscard]] std::int64_t blocks() const { return shape_.batch * shape_.max_blocks; }
+  /// The oldest that the window leaves in sight.
+  [[nodiscard]] std::int64_t first_key() const {
+    return shape_.window > 0 ? std::max<std::int64_t>(0, shape_.longest_context - shape_.window) : 0;
+  }
   [[nodiscard]] std::uint64_t table_seed() const { return seed_of_input(seed_, 3); }
   [[nodiscard]] bool has_scales() const { return shape_.kv_type == ElementType::fp8_e4m3; }
   [[nodiscard]] float key_scale() const { return has_scales() ? kKeyScale : 1; }
@@ -136,8 +142,10 @@ void DecodeCall::check_row(std::int64_t row, Comparison& comparison) {
   const std::int64_t first = row * shape_.head_dim;
   std::vector<std::int32_t> pages;  // the sequence's row of the block table
   for (std::int64_t page = 0; page < shape_.max_blocks; ++page) {
-    pages.push_back(static_cast<std::int32_t>(
-        kernels::permuted(table_seed(), sequence * shape_.max_blocks + page, blocks())));
+    const bool is_seen = (page + 1) * kernels::kPageTokens > first_key();
+    pages.push_back(is_seen ? static_cast<std::int32_t>(kernels::permuted(
+                                  table_seed(), sequence * shape_.max_blocks + page, blocks()))
+                            : 0);
   }
   std::vector<double> query;
   for (std::int64_t column = 0; column < shape_.head_dim; ++column) {

@@ -15,6 +15,11 @@ namespace {
 
 using kernels::ElementType;
 
+std::vector<std::int64_t> compared_tokens(std::int64_t tokens, std::int64_t width, std::uint64_t seed) {
+  constexpr double kFactor = 4;  // two inputs and their function, and the output read back
+  return sampled_indices(tokens, outputs_to_compare(kFactor * static_cast<double>(width)), seed);
+}
+
 class EmbeddingCall final : public PreparedCall {
  public:
   EmbeddingCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed)
@@ -43,7 +48,7 @@ class EmbeddingCall final : public PreparedCall {
   }
 
   void check(Comparison& comparison) override {
-    for (const std::int64_t token : sampled_indices(shape_.tokens, kMostOutputs, seed_)) {
+    for (const std::int64_t token : compared_tokens(shape_.tokens, shape_.width, seed_)) {
       const std::int64_t first = token * shape_.width;
       const std::vector<double> output = memory_.read(output_, first, shape_.width);
       for (std::int64_t column = 0; column < shape_.width; ++column) {
@@ -92,7 +97,7 @@ class SiluMulCall final : public PreparedCall {
   }
 
   void check(Comparison& comparison) override {
-    for (const std::int64_t token : sampled_indices(shape_.tokens, kMostOutputs, seed_)) {
+    for (const std::int64_t token : compared_tokens(shape_.tokens, shape_.ffn, seed_)) {
       const std::int64_t first = token * shape_.ffn;
       const std::vector<double> output = memory_.read(output_, first, shape_.ffn);
       for (std::int64_t column = 0; column < shape_.ffn; ++column) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,12 @@ using kernels::ElementType;
 constexpr float kInputScale = 0.5F;
 constexpr float kWeightScale = 0.25F;
 
-// Output rows and columns that are compared: each row with each column.
-constexpr std::int64_t kComparedRows = kMostOutputs;
-constexpr std::int64_t kComparedColumns = kMostOutputs;
+/// How many rows of the output are compared at the most, each with as many columns as that leaves time for: a
+/// square, so that few rows of both factors make many outputs.
+std::int64_t rows_to_compare(std::int64_t k) {
+  const double side = std::sqrt(kMostRecomputedElements / static_cast<double>(k));
+  return std::clamp(static_cast<std::int64_t>(side), std::int64_t{1}, kMostOutputs);
+}
 
 ElementType element_type(const KernelCall& call) {
   if (call.variant == "bf16") {
@@ -147,6 +151,9 @@ void GemmCall::choose(RunnerContext& context) {
                         [&](kernels::Stream stream) { return launch_cublas(candidate, stream); });
     };
     candidate_ = kernels::fastest_candidate(kernels::candidates_of(*plan_), seconds_of_candidate);
+    if (candidate_ >= 0 && !may_be_gemv_) {
+      return;
+    }
     if (candidate_ >= 0) {
       seconds_of_cublas = std::min(seconds_of_candidate(candidate_), seconds_of_candidate(candidate_));
     }
@@ -178,8 +185,9 @@ std::vector<std::vector<double>> GemmCall::rows_of(const kernels::RandomFill& fi
 }
 
 void GemmCall::check(Comparison& comparison) {
-  const std::vector<std::int64_t> rows = sampled_indices(shape_.m, kComparedRows, seed_);
-  const std::vector<std::int64_t> columns = sampled_indices(shape_.n, kComparedColumns, seed_);
+  const std::vector<std::int64_t> rows = sampled_indices(shape_.m, rows_to_compare(shape_.k), seed_);
+  const double elements = static_cast<double>(rows.size()) * static_cast<double>(shape_.k);
+  const std::vector<std::int64_t> columns = sampled_indices(shape_.n, outputs_to_compare(elements), seed_);
   const auto inputs = rows_of(input_fill_, rows);
   const auto weights = rows_of(weight_fill_, columns);
   const double scale = scales_ == nullptr ? 1 : static_cast<double>(kInputScale) * kWeightScale;

@@ -52,7 +52,9 @@ class NormCall final : public PreparedCall {
     for (std::int64_t column = 0; column < shape_.width; ++column) {
       weights.push_back(exact_element(weight_fill_, column));
     }
-    for (const std::int64_t token : sampled_indices(shape_.tokens, kMostOutputs, seed_)) {
+    constexpr double kFactor = 4;  // inputs and outputs, of the norm and of the residual stream
+    for (const std::int64_t token : sampled_indices(
+             shape_.tokens, outputs_to_compare(kFactor * static_cast<double>(shape_.width)), seed_)) {
       check_token(token, weights, comparison);
     }
     memory_.check_finite(output_, comparison);

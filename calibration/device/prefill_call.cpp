@@ -44,7 +44,8 @@ void PrefillCall::fill() {
 
 void PrefillCall::check(Comparison& comparison) {
   const std::int64_t rows = shape_.batch * shape_.tokens * shape_.heads;
-  const double elements = 2.0 * static_cast<double>(shape_.keys() * shape_.head_dim);
+  const std::int64_t seen = shape_.is_limited() ? shape_.window : shape_.keys();
+  const double elements = 2.0 * static_cast<double>(seen * shape_.head_dim);
   for (const std::int64_t row : sampled_indices(rows, outputs_to_compare(elements), seed_)) {
     check_row(row, comparison);
   }

@@ -14,6 +14,9 @@ std::vector<std::int64_t> sampled_indices(std::int64_t count, std::int64_t most,
     std::iota(all.begin(), all.end(), std::int64_t{0});
     return all;
   }
+  if (most == 1) {
+    return {static_cast<std::int64_t>(kernels::random_bits(seed, 0) % static_cast<std::uint64_t>(count))};
+  }
   // One of each of `most - 2` equal stretches between the first and the last: distinct by construction.
   std::vector<std::int64_t> chosen{0};
   const std::int64_t inner = count - 2;

@@ -16,9 +16,12 @@ constexpr double kSameToken = 0.5;
 /// Rows of logits, and the token that is chosen of each.
 class SamplingCall : public PreparedCall {
  public:
-  SamplingCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed, float factor)
+  /// A row's reference takes as long as recomputing it `reference_factor` times.
+  SamplingCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed, float factor,
+               double reference_factor)
       : memory_(context.memory),
         seed_(seed),
+        reference_factor_(reference_factor),
         rows_(whole_axis(call, "tokens", 1)),
         vocab_(whole_axis(call, "width", 1)),
         fill_{.type = ElementType::fp32, .seed = seed_of_input(seed, 0), .factor = factor},
@@ -53,13 +56,12 @@ class SamplingCall : public PreparedCall {
                          Comparison& comparison) = 0;
 
   [[nodiscard]] std::vector<std::int64_t> compared_rows() const {
-    // A row is also sorted, which takes as long as recomputing it some tens of times.
-    constexpr double kSortingFactor = 20;
-    return sampled_indices(rows_, outputs_to_compare(kSortingFactor * static_cast<double>(vocab_)), seed_);
+    return sampled_indices(rows_, outputs_to_compare(reference_factor_ * static_cast<double>(vocab_)), seed_);
   }
 
   CallMemory memory_;
   std::uint64_t seed_;
+  double reference_factor_;
   std::int64_t rows_, vocab_;
   kernels::RandomFill fill_;
   DeviceBuffer logits_;
@@ -69,7 +71,7 @@ class SamplingCall : public PreparedCall {
 class ArgmaxCall final : public SamplingCall {
  public:
   ArgmaxCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed)
-      : SamplingCall(context, call, seed, 1), shape_{.rows = rows_, .vocab = vocab_} {
+      : SamplingCall(context, call, seed, 1, 2), shape_{.rows = rows_, .vocab = vocab_} {
     workspace_ = memory_.take_bytes(kernels::argmax_workspace_bytes(shape_));
   }
 
@@ -114,7 +116,7 @@ class ArgmaxCall final : public SamplingCall {
 class TopPCall final : public SamplingCall {
  public:
   TopPCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed)
-      : SamplingCall(context, call, seed, kLogitFactor),
+      : SamplingCall(context, call, seed, kLogitFactor, kSortingFactor),
         shape_{.rows = rows_,
                .vocab = vocab_,
                .temperature = 1,
@@ -133,6 +135,7 @@ class TopPCall final : public SamplingCall {
   // tokens.
   static constexpr float kLogitFactor = 8;
   static constexpr float kTopP = 0.9F;
+  static constexpr double kSortingFactor = 20;
 
   void check_row(std::int64_t row, std::vector<float>& logits, std::int32_t token,
                  Comparison& comparison) override {

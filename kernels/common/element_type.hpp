@@ -44,6 +44,9 @@ constexpr FloatLayout layout_of(ElementType type) {
 /// The value of a bit pattern, exact.
 inline double value_of(std::uint32_t bits, ElementType type) {
   const FloatLayout layout = layout_of(type);
+  if (layout.exponent_bits == 8) {  // as in fp32, of which it is the upper part: quick
+    return static_cast<double>(std::bit_cast<float>(bits << (23 - layout.fraction_bits)));
+  }
   const std::uint32_t fraction = bits & ((1u << layout.fraction_bits) - 1);
   const std::uint32_t exponent = (bits >> layout.fraction_bits) & ((1u << layout.exponent_bits) - 1);
   const bool negative = ((bits >> (layout.fraction_bits + layout.exponent_bits)) & 1u) != 0;

@@ -29,6 +29,17 @@ TEST_CASE("of many the first and the last and distinct ones between are compared
   }
 }
 
+TEST_CASE("a single output may be any", "[sampled_indices]") {
+  CHECK(sampled_indices(1, 1, 5) == std::vector<std::int64_t>{0});
+  std::set<std::int64_t> seen;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<std::int64_t> chosen = sampled_indices(4, 1, seed);
+    REQUIRE(chosen.size() == 1);
+    seen.insert(chosen.front());
+  }
+  CHECK(seen == std::set<std::int64_t>{0, 1, 2, 3});
+}
+
 TEST_CASE("another seed chooses other outputs", "[sampled_indices]") {
   CHECK(sampled_indices(1'000'000, 32, 1) == sampled_indices(1'000'000, 32, 1));
   CHECK(sampled_indices(1'000'000, 32, 1) != sampled_indices(1'000'000, 32, 2));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "calibration/device/cuda_owners.cuh"
@@ -109,6 +110,21 @@ TEST_CASE("the check of a GEMM passes what is right and finds what is wrong", "[
               {Fault::leaves_last_output, Fault::five_percent_off, Fault::next_row});
   check_finds(call_of(KernelFamily::gemm, "fp8", {50, 48, 64}),
               {Fault::leaves_last_output, Fault::forgets_scale, Fault::next_row});
+}
+
+TEST_CASE("fewer outputs are compared of products and contexts that are dear to recompute", "[runners]") {
+  CHECK(verify(call_of(KernelFamily::gemm, "bf16", {300, 40, 64}), Fault::none).compared == 32 * 32);
+  // A million multiplications: 3 rows by 5 columns of 65536.
+  const Verification deep = verify(call_of(KernelFamily::gemm, "fp8", {4, 16, 65536}), Fault::none);
+  CHECK(deep.passed);
+  CHECK(deep.compared == 3 * 5);
+  const auto compared = [](std::vector<double> axes) {
+    return verify(call_of(KernelFamily::decode_attention, "bf16", std::move(axes)), Fault::none).compared;
+  };
+  // Two times 128 elements of each key in sight: 31 rows of 126 keys, one of 4096.
+  CHECK(compared({2, 126, 16, 1, 128, 0}) == 31 * 128);
+  CHECK(compared({1, 4096, 2, 1, 128, 0}) == 128);
+  CHECK(compared({2, 4096, 16, 1, 128, 126}) == 31 * 128);
 }
 
 std::string kernel_of(const KernelCall& call) {
