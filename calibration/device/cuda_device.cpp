@@ -149,7 +149,7 @@ class CudaDevice final : public KernelDevice {
     return guarded([&] {
       INFEROMETER_CHECK(prepared_, "a call is prepared before it is verified");
       const NvtxRange range(phase_);
-      prepared_->fill();
+      prepared_->refill();
       run_prepared();
       Comparison comparison;
       prepared_->check(comparison);

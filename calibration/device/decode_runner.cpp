@@ -85,6 +85,8 @@ class DecodeCall final : public PreparedCall {
     memory_.fill_int32(contexts_, shape_.batch, static_cast<std::int32_t>(shape_.longest_context), 0);
   }
 
+  void refill() override { memory_.poison(output_); }
+
   kernels::LaunchResult launch(kernels::Stream stream) override {
     return kernels::decode_attention(shape_,
                                      {.query = query_.data,

@@ -81,6 +81,8 @@ class GemmCall final : public PreparedCall {
     memory_.zero(gemv_workspace_, gemv_workspace_bytes_);
   }
 
+  void refill() override { memory_.poison(output_); }
+
   kernels::LaunchResult launch(kernels::Stream stream) override {
     return is_gemv_ ? launch_gemv(stream) : launch_cublas(candidate_, stream);
   }

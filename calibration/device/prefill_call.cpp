@@ -42,6 +42,10 @@ void PrefillCall::fill() {
   memory_.poison(output_);
 }
 
+void PrefillCall::refill() {
+  memory_.poison(output_);
+}
+
 void PrefillCall::check(Comparison& comparison) {
   const std::int64_t rows = shape_.batch * shape_.tokens * shape_.heads;
   const std::int64_t seen = shape_.is_limited() ? shape_.window : shape_.keys();

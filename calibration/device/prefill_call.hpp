@@ -20,6 +20,7 @@ class PrefillCall : public PreparedCall {
   PrefillCall(RunnerContext& context, const KernelCall& call, std::uint64_t seed);
 
   void fill() override;
+  void refill() override;
   void check(Comparison& comparison) override;
 
  protected:

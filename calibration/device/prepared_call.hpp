@@ -26,6 +26,10 @@ class PreparedCall {
   /// Queues the inputs, always the same ones, and poison into the outputs.
   virtual void fill() = 0;
 
+  /// Queues what a run needs anew after another: all of fill(), or poison alone where a run changes nothing
+  /// but its outputs. Random numbers for gigabytes of inputs take a GPU as long as several runs.
+  virtual void refill() { fill(); }
+
   /// Queues the kernels. What it says before anything is queued decides whether the call can be run.
   virtual kernels::LaunchResult launch(kernels::Stream stream) = 0;
 

@@ -69,14 +69,14 @@ std::unique_ptr<PreparedCall> prepare(RunnerContext& context, const KernelCall& 
   }
 }
 
-/// As the device verifies: a first run, fresh inputs, the run that counts.
+/// As the device verifies: a first run, which is right, fresh outputs, the run that counts.
 Verification verify(const KernelCall& call, Fault fault) {
   RunnerContext context = bench().context();
-  testing::set_fault(fault);
   const std::unique_ptr<PreparedCall> prepared = prepare(context, call);
   prepared->fill();
   require_launched(prepared->launch(nullptr));
-  prepared->fill();
+  testing::set_fault(fault);
+  prepared->refill();
   require_launched(prepared->launch(nullptr));
   testing::set_fault(Fault::none);
   Comparison comparison;
