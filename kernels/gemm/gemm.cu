@@ -36,6 +36,7 @@ LaunchResult result_of(cublasStatus_t status) {
       return {KernelStatus::out_of_memory, cublasLtGetStatusString(status)};
     case CUBLAS_STATUS_NOT_SUPPORTED:
     case CUBLAS_STATUS_ARCH_MISMATCH:
+    case CUBLAS_STATUS_INVALID_VALUE:  // of sizes that a format does not take together
       return {KernelStatus::unsupported, cublasLtGetStatusString(status)};
     default:
       return {KernelStatus::failed, cublasLtGetStatusString(status)};
