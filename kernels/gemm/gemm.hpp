@@ -53,9 +53,8 @@ constexpr ElementType output_type(const GemmShape& shape) {
 /// splits k is left out for want of space.
 inline constexpr std::int64_t kGemmWorkspaceBytes = std::int64_t{64} << 20;
 
-/// The heuristic's ranking is good: past the first dozen hardly any algorithm is ever fastest. More would
-/// only make calibration longer.
-inline constexpr int kMostGemmCandidates = 32;
+/// Each costs a sweep as much time as a sample of the kernel: more candidates are fewer points.
+inline constexpr int kMostGemmCandidates = 16;
 
 constexpr Work gemm_work(const GemmShape& shape) {
   const auto m = static_cast<double>(shape.m);
