@@ -18,10 +18,8 @@ __global__ void __launch_bounds__(kDecodeThreads, decode_blocks_by_registers(For
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kDecodeThreads) reduce_splits_kernel(const DecodeArguments arguments) {
-  const std::int64_t head = static_cast<std::int64_t>(blockIdx.x) * kDecodeWarps + threadIdx.x / 32;
-  if (head < arguments.query_heads) {
-    reduce_splits<kHeadDim>(arguments, head, static_cast<int>(threadIdx.x) % 32);
-  }
+  __shared__ SplitSums<kHeadDim> shared;
+  reduce_splits(arguments, shared, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x));
 }
 
 // ---- launcher ----
@@ -49,10 +47,9 @@ LaunchResult launch(const DecodeArguments& arguments, std::int64_t blocks, Strea
   using Format = DecodeFormat<kKv, kHeadDim>;
   constexpr int kSharedBytes = decode_shared_bytes(kHeadDim, Format::kKvBytes);
   static_assert(kSharedBytes == sizeof(DecodeShared<Format>));
-  const LaunchResult raised = result_of(cudaFuncSetAttribute(
-      decode_attention_kernel<Format>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
-  if (!raised.ok()) {
-    return raised;
+  const LaunchResult given = give_shared_memory(decode_attention_kernel<Format>, kSharedBytes);
+  if (!given.ok()) {
+    return given;
   }
   decode_attention_kernel<Format>
       <<<static_cast<unsigned>(blocks), kDecodeThreads, kSharedBytes, stream>>>(arguments);
@@ -60,8 +57,8 @@ LaunchResult launch(const DecodeArguments& arguments, std::int64_t blocks, Strea
   if (!attended.ok() || arguments.plan.splits == 1) {
     return attended;
   }
-  const auto reducing = static_cast<unsigned>(divide_up<std::int64_t>(arguments.query_heads, kDecodeWarps));
-  reduce_splits_kernel<kHeadDim><<<reducing, kDecodeThreads, 0, stream>>>(arguments);
+  reduce_splits_kernel<kHeadDim>
+      <<<static_cast<unsigned>(arguments.query_heads), kDecodeThreads, 0, stream>>>(arguments);
   return launched();
 }
 

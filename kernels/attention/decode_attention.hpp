@@ -4,9 +4,9 @@
 // query head h attends with KV head h / (heads / kv_heads).
 //
 //   query, output   (batch, heads, head_dim) bf16 or fp16, both alike
-//   keys, values    (blocks, kv_heads, 16 tokens, head_dim) of the query's type, or e4m3 with one scale a
-//   tensor block_table     (batch, max_blocks) int32 contexts        (batch) int32: tokens of each sequence,
-//   the new one included; 0 gives zeros
+//   keys, values    (blocks, kv_heads, 16 tokens, head_dim) of the query's type, or e4m3 and a scale
+//   block_table     (batch, max_blocks) int32
+//   contexts        (batch) int32: tokens of each sequence, its new one too; 0 gives zeros
 //
 //   output = softmax(query * key^T / sqrt(head_dim)) * value     over the last `window` tokens, or all
 //

@@ -205,17 +205,16 @@ __device__ void attend_split(const DecodeArguments& arguments, DecodeShared<Form
   write_result(arguments, task, shared, thread);
 }
 
-// ---- the splits of one query head, by one warp ----
+// ---- the splits of one query head, by one thread block ----
 
+/// Sums of each warp over its share of the splits.
 template <int kHeadDim>
-__device__ void reduce_splits(const DecodeArguments& arguments, std::int64_t head, int lane) {
-  constexpr int kPairs = kHeadDim / 64;  // of neighbouring columns, for each lane
-  const std::int32_t context = arguments.contexts[head / arguments.heads];
-  const int splits = splits_used(attended_pages(context, arguments.window), arguments.plan);
-  const SoftmaxState<float>* states = arguments.states + head * arguments.plan.splits;
-  const auto* parts =
-      reinterpret_cast<const TwoFloats*>(arguments.accumulators + head * arguments.plan.splits * kHeadDim);
+struct alignas(8) SplitSums {
+  float of[kDecodeWarps][kHeadDim];
+};
 
+/// The softmax state over all splits, by one warp; the same in all lanes.
+__device__ inline SoftmaxState<float> merged_splits(const SoftmaxState<float>* states, int splits, int lane) {
   SoftmaxState<float> all;
   for (int split = lane; split < splits; split += 32) {
     all = merged(all, states[split]);
@@ -225,24 +224,67 @@ __device__ void reduce_splits(const DecodeArguments& arguments, std::int64_t hea
     all = merged(
         all, {__shfl_xor_sync(kAllLanes, all.max, distance), __shfl_xor_sync(kAllLanes, all.sum, distance)});
   }
+  return all;
+}
+
+/// Splits whose partial results a warp has on their way at a time.
+inline constexpr int kSplitsAtOnce = 8;
+
+/// Called by all threads of a block. With few sequences there are many splits and few heads: the warps share
+/// the splits, for the sum not to take as long as the attention.
+template <int kHeadDim>
+__device__ void reduce_splits(const DecodeArguments& arguments, SplitSums<kHeadDim>& shared, int head,
+                              int thread) {
+  constexpr int kPairs = kHeadDim / 64;  // of neighbouring columns, for each lane
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const std::int32_t context = arguments.contexts[head / arguments.heads];
+  const int splits = splits_used(attended_pages(context, arguments.window), arguments.plan);
+  const std::int64_t first_part = static_cast<std::int64_t>(head) * arguments.plan.splits;
+  const SoftmaxState<float>* states = arguments.states + first_part;
+  const auto* parts =
+      reinterpret_cast<const TwoFloats*>(arguments.accumulators + first_part * kHeadDim) + lane;
+
+  // Every warp merges the states for itself: they are few bytes, and no barrier is needed.
+  const SoftmaxState<float> all = merged_splits(states, splits, lane);
   TwoFloats sums[kPairs] = {};
-  // Four splits' loads at a time are on their way.
-#pragma unroll 4
-  for (int split = 0; split < splits; ++split) {
-    const float weight = rescale_factor(states[split].max, all.max);
+  for (int first = warp; first < splits; first += kDecodeWarps * kSplitsAtOnce) {
+    float maxima[kSplitsAtOnce];
+    TwoFloats read[kSplitsAtOnce][kPairs];
 #pragma unroll
-    for (int pair = 0; pair < kPairs; ++pair) {
-      const TwoFloats part = parts[split * (kHeadDim / 2) + pair * 32 + lane];
-      sums[pair].of[0] += weight * part.of[0];
-      sums[pair].of[1] += weight * part.of[1];
+    for (int i = 0; i < kSplitsAtOnce; ++i) {
+      const int split = first + kDecodeWarps * i;
+      maxima[i] = split < splits ? states[split].max : no_score<float>();
+#pragma unroll
+      for (int pair = 0; pair < kPairs; ++pair) {
+        read[i][pair] = split < splits ? parts[split * (kHeadDim / 2) + pair * 32] : TwoFloats{};
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kSplitsAtOnce; ++i) {
+      const float weight = rescale_factor(maxima[i], all.max);
+#pragma unroll
+      for (int pair = 0; pair < kPairs; ++pair) {
+        sums[pair].of[0] += weight * read[i][pair].of[0];
+        sums[pair].of[1] += weight * read[i][pair].of[1];
+      }
     }
   }
-  const float scale = normaliser(all) * arguments.value_scale;
-  auto* output = reinterpret_cast<std::uint32_t*>(arguments.output + head * kHeadDim);
 #pragma unroll
   for (int pair = 0; pair < kPairs; ++pair) {
-    output[pair * 32 + lane] =
-        output_pair(sums[pair].of[0] * scale, sums[pair].of[1] * scale, arguments.query_type);
+    *reinterpret_cast<TwoFloats*>(&shared.of[warp][2 * (pair * 32 + lane)]) = sums[pair];
+  }
+  __syncthreads();
+  if (thread < kHeadDim / 2) {
+    TwoFloats sum = {};
+#pragma unroll
+    for (int of_warp = 0; of_warp < kDecodeWarps; ++of_warp) {
+      sum.of[0] += shared.of[of_warp][2 * thread];
+      sum.of[1] += shared.of[of_warp][2 * thread + 1];
+    }
+    const float scale = normaliser(all) * arguments.value_scale;
+    reinterpret_cast<std::uint32_t*>(arguments.output + static_cast<std::int64_t>(head) * kHeadDim)[thread] =
+        output_pair(sum.of[0] * scale, sum.of[1] * scale, arguments.query_type);
   }
 }
 

@@ -32,10 +32,9 @@ LaunchResult launch(const PrefillAttentionShape& shape, const PrefillAttentionBu
   if (shared_bytes < Plan::kSharedBytes) {
     return {KernelStatus::unsupported, "prefill attention: too little shared memory for this head dimension"};
   }
-  error = cudaFuncSetAttribute(prefill_kernel<kType, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               Plan::kSharedBytes);
-  if (error != cudaSuccess) {
-    return result_of(error);
+  const LaunchResult given = give_shared_memory(prefill_kernel<kType, kHeadDim>, Plan::kSharedBytes);
+  if (!given.ok()) {
+    return given;
   }
   prefill_kernel<kType, kHeadDim>
       <<<static_cast<unsigned>(prefill_blocks(shape)), Plan::kThreads, Plan::kSharedBytes, stream>>>(

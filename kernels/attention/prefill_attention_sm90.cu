@@ -23,8 +23,11 @@ LaunchResult launch(const PrefillAttentionShape& shape, const PrefillAttentionBu
   using Plan = Sm90Prefill<kHeadDim>;
   constexpr int kSharedBytes = Plan::kSharedBytes + kSwizzlePatternBytes;  // the base is rounded up
   Sm90Maps maps;
-  LaunchResult made = make_panel_map(maps.queries, buffers.query, kType, shape.total_tokens, shape.heads,
-                                     kHeadDim, kQueriesOfBlock);
+  LaunchResult made = give_shared_memory(prefill_kernel<kType, kHeadDim>, kSharedBytes);
+  if (made.ok()) {
+    made = make_panel_map(maps.queries, buffers.query, kType, shape.total_tokens, shape.heads, kHeadDim,
+                          kQueriesOfBlock);
+  }
   if (made.ok()) {
     made = make_panel_map(maps.keys, buffers.keys, kType, shape.total_keys, shape.kv_heads, kHeadDim,
                           Plan::kKeys);
@@ -32,10 +35,6 @@ LaunchResult launch(const PrefillAttentionShape& shape, const PrefillAttentionBu
   if (made.ok()) {
     made = make_panel_map(maps.values, buffers.values, kType, shape.total_keys, shape.kv_heads, kHeadDim,
                           Plan::kKeys);
-  }
-  if (made.ok()) {
-    made = result_of(cudaFuncSetAttribute(prefill_kernel<kType, kHeadDim>,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   }
   if (!made.ok()) {
     return made;

@@ -178,6 +178,14 @@ __device__ __forceinline__ void multiply(const PrefillArguments& arguments, cons
     }
     take_in(scores, rows, arguments.exponent_scale, rescale);
   };
+  // Of what the next products read: keys or, after the last visit, the last values. Waited for before the
+  // running products are, not after: the branch in it is what keeps the assembler from moving the wait for
+  // products ahead of the softmax, which is to run beside them.
+  const auto wait_for_next = [&](int visit) {
+    const bool is_last = visit + 1 == visits;
+    wait_phase(is_last ? shared.values_full(visit) : shared.keys_full(visit + 1),
+               shared.parity(is_last ? visit : visit + 1));
+  };
   const auto pack = [&] {
 #pragma unroll
     for (int step = 0; step < Plan::kKeys / 16; ++step) {
@@ -197,8 +205,8 @@ __device__ __forceinline__ void multiply(const PrefillArguments& arguments, cons
   float rescale[2];
   soften(0, rescale);
   pack();
+  wait_for_next(0);
   for (int visit = 1; visit < visits; ++visit) {
-    wait_phase(shared.keys_full(visit), shared.parity(visit));
     sync_named(own_turn, kTurnThreads);
     start_scores<kType, kHeadDim>(scores, queries, shared.keys(visit));
     wait_phase(shared.values_full(visit - 1), shared.parity(visit - 1));
@@ -211,13 +219,13 @@ __device__ __forceinline__ void multiply(const PrefillArguments& arguments, cons
     settle(scores);
     release(shared.keys_free(visit), lane);
     soften(visit, rescale);
+    wait_for_next(visit);
     wait_products<0>();
     settle(output);
     release(shared.values_free(visit - 1), lane);
     rescale_output(output, rescale);
     pack();
   }
-  wait_phase(shared.values_full(visits - 1), shared.parity(visits - 1));
   start_output<kType, kHeadDim>(output, probabilities, shared.values(visits - 1));
   wait_products<0>();
   settle(output);

@@ -114,10 +114,6 @@ __device__ __forceinline__ void gather_piece(std::uint32_t (&words)[4], int lane
   }
 }
 
-struct alignas(16) OutputPiece {
-  std::uint32_t words[4];
-};
-
 /// Divides by the sums and writes the lane's rows that exist, 64 bytes a quad. `row`: where the lane's first
 /// row begins; `row_elements`: from a row of the array to the next; `rows_left`: rows from the lane's first
 /// one on.
@@ -132,16 +128,16 @@ __device__ __forceinline__ void store_rows(const float (&output)[kBlocks][4], co
     const float share = __fdividef(1.0f, sum);
 #pragma unroll
     for (int block = 0; block < kBlocks; block += 4) {
-      OutputPiece piece;
+      std::uint32_t piece[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        piece.words[i] =
+        piece[i] =
             pack_pair<kType>(output[block + i][2 * half] * share, output[block + i][2 * half + 1] * share);
       }
-      gather_piece(piece.words, lane);
+      gather_piece(piece, lane);
       if (8 * half < rows_left) {
         const std::int64_t at = 8 * half * row_elements + 8 * (block + lane % 4);
-        *reinterpret_cast<OutputPiece*>(row + at) = piece;
+        store_words(row + at, piece);
       }
     }
   }

@@ -53,9 +53,8 @@ constexpr ElementType output_type(const GemmShape& shape) {
 /// splits k is left out for want of space.
 inline constexpr std::int64_t kGemmWorkspaceBytes = std::int64_t{64} << 20;
 
-/// Serving engines run what the heuristic ranks first. A few more make up for its misses; each takes as long
-/// to try as to measure a sample, and calibration has many thousands of shapes.
-inline constexpr int kMostGemmCandidates = 8;
+/// Each costs a sweep as much time as a sample of the kernel: more candidates are fewer points.
+inline constexpr int kMostGemmCandidates = 16;
 
 constexpr Work gemm_work(const GemmShape& shape) {
   const auto m = static_cast<double>(shape.m);

@@ -72,7 +72,7 @@ __device__ __forceinline__ void arrive_named(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// ---- registers of a warpgroup: multiples of 8 in 24..240 ----
+// ---- registers of a warpgroup: multiples of 8 in 24..256 ----
 
 template <int kRegisters>
 __device__ __forceinline__ void give_registers_back() {

@@ -31,6 +31,13 @@ __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/// Four neighbouring words of global memory, at a multiple of 16 bytes, by one instruction.
+__device__ __forceinline__ void store_words(void* target, const std::uint32_t (&words)[4]) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(target)),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
 /// Four 8 x 8 matrices of 16 bits; each lane names one row of 16 bytes.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&registers)[4], std::uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

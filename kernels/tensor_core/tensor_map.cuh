@@ -16,7 +16,8 @@ namespace inferometer::kernels {
 
 /// An array (rows, heads, columns) of 16-bit elements, copied in boxes of 64 columns of one head of
 /// `box_rows` rows to panels as wgmma_descriptor.hpp has them: coordinates are column, head, row.
-/// Preconditions: `array` at a multiple of 16 bytes, columns a multiple of 64, box_rows <= 256, rows >= 1.
+/// Preconditions: a context is current (the driver, unlike the runtime, makes none), `array` at a multiple of
+/// 16 bytes, columns a multiple of 64, box_rows <= 256, rows >= 1.
 inline LaunchResult make_panel_map(CUtensorMap& map, const void* array, ElementType element,
                                    std::int64_t rows, std::int64_t heads, std::int64_t columns,
                                    int box_rows) {

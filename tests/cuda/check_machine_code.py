@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the compiler made of the kernels: that nothing lies in local memory, that attention runs on the tensor
-cores of its generation, and that what memory bounds loads and stores 16 bytes at a time.
+cores of its generation and computes its softmax beside their products, and that what memory bounds loads and stores
+16 bytes at a time.
 
 usage: check_machine_code.py --architectures 80,90a [--cuobjdump PROGRAM] OBJECT...
 
@@ -13,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 SKIPPED = 77
@@ -40,8 +41,8 @@ REQUIRED = {
     "gemv_kernel": [WIDE_LOAD],
     "decode_attention_kernel": [WIDE_COPY_TO_SHARED, TENSOR_CORE],
     "prefill_kernel": {
-        "sm_80": [WIDE_COPY_TO_SHARED, TENSOR_CORE],
-        "sm_90a": [TENSOR_MAP_LOAD, WARPGROUP_TENSOR_CORE],
+        "sm_80": [WIDE_COPY_TO_SHARED, TENSOR_CORE, WIDE_STORE],
+        "sm_90a": [TENSOR_MAP_LOAD, WARPGROUP_TENSOR_CORE, WIDE_STORE],
     },
     # One lane takes two neighbouring columns of few partial results.
     "reduce_splits_kernel": [],
@@ -79,12 +80,12 @@ def memory_of_functions(text):
 
 
 def instructions_of_functions(text):
-    """From `cuobjdump -sass`: (architecture, function) -> how often each instruction is there."""
-    found = defaultdict(Counter)
+    """From `cuobjdump -sass`: (architecture, function) -> the names of its instructions, in order."""
+    found = defaultdict(list)
     architecture = function = None
     for line in text.splitlines():
         if match := INSTRUCTION.match(line):
-            found[architecture, function][match[1]] += 1
+            found[architecture, function].append(match[1])
         elif match := ARCHITECTURE_OF_CODE.match(line):
             architecture = match[1]
         elif match := FUNCTION.match(line):
@@ -112,11 +113,20 @@ def check_memory(functions):
     ]
 
 
+def overlaps_products(instructions):
+    """Whether a wait for products, after which others still run, and the wait for those have exponentials between them.
+    The assembler is free to move the second wait up to the first, and does where no branch is between."""
+    letters = {"HGMMA": "p", "WARPGROUP.DEPBAR": "w", "MUFU.EX2": "e"}
+    steps = "".join(letter for name in instructions for start, letter in letters.items() if name.startswith(start))
+    return re.search("pwe+we*p", steps) is not None
+
+
 def check_instructions(functions):
     wrong = []
     for (architecture, function), instructions in functions.items():
         where = f"{architecture} {function}"
-        local = sorted(name for name in instructions if re.fullmatch(LOCAL_MEMORY, name))
+        names = set(instructions)
+        local = sorted(name for name in names if re.fullmatch(LOCAL_MEMORY, name))
         if local:
             wrong.append(f"{where}: accesses local memory ({', '.join(local)})")
         kernel = kernel_of(function)
@@ -128,8 +138,10 @@ def check_instructions(functions):
             wrong.append(f"{where}: REQUIRED lists {kernel} for other architectures only")
             continue
         for pattern, called in required:
-            if not any(re.fullmatch(pattern, name) for name in instructions):
+            if not any(re.fullmatch(pattern, name) for name in names):
                 wrong.append(f"{where}: holds no {called}")
+        if any(name.startswith("HGMMA") for name in names) and not overlaps_products(instructions):
+            wrong.append(f"{where}: waits for all products before the softmax that is to run beside them")
     return wrong
 
 

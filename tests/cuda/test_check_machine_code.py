@@ -22,7 +22,7 @@ SOUND = {
     "silu_mul_kernel": MOVES,
     "gemv_kernel": ["LDG.E.NA.128.CONSTANT R8, [R2.64]"],
     "decode_attention_kernel": ["LDGSTS.E.BYPASS.128 [R5], [R2.64]", "HMMA.16816.F32.BF16 R4, R8, R2, R4"],
-    "prefill_kernel": ["LDGSTS.E.BYPASS.LTC128B.128 [R5], [R2.64]", "HMMA.16816.F32 R4, R8, R2, R4"],
+    "prefill_kernel": ["LDGSTS.E.BYPASS.LTC128B.128 [R5], [R2.64]", "HMMA.16816.F32 R4, R8, R2, R4", MOVES[1]],
     "reduce_splits_kernel": ["LDG.E.64 R4, [R2.64]"],
     "argmax_kernel": ["LDG.E.CONSTANT R4, [R2.64]"],
     "top_p_kernel": ["LDG.E.CONSTANT R4, [R2.64]"],
@@ -31,10 +31,14 @@ SOUND = {
     "fill_permutation_kernel": ["STG.E [R2.64], R4"],
     "count_nonfinite_kernel": ["LDG.E.U16 R4, [R2.64]"],
 }
-SOUND_90A = {
-    **SOUND,
-    "prefill_kernel": ["UTMALDG.3D [UR8], [UR4]", "HGMMA.64x128x16.F32.BF16 R24, R4, gdesc[UR8], R24"],
-}
+# The first scores and their softmax; in the loop two products, one awaited, the softmax, the other awaited; the last.
+PRODUCT = "HGMMA.64x128x16.F32.BF16 R24, R4, gdesc[UR8], R24"
+WAIT = "WARPGROUP.DEPBAR.LE gsb0, 0x0"
+SOFTMAX = ["FMNMX R4, R5, R6, !PT", "MUFU.EX2 R4, R5", "MUFU.EX2 R6, R7"]
+BEFORE_LOOP = ["UTMALDG.3D [UR8], [UR4]", PRODUCT, WAIT, *SOFTMAX]
+LOOP = [PRODUCT, PRODUCT, "WARPGROUP.DEPBAR.LE gsb0, 0x1", *SOFTMAX, WAIT]
+AFTER_LOOP = [PRODUCT, WAIT, MOVES[1]]
+SOUND_90A = {**SOUND, "prefill_kernel": BEFORE_LOOP + LOOP + AFTER_LOOP}
 
 PROGRAM = """#!/bin/sh
 here=$(dirname "$0")
@@ -134,8 +138,14 @@ class CheckMachineCode(unittest.TestCase):
         self.assertIn("holds no load through a tensor map (UTMALDG)", found[1])
         for kernel in ("prefill_kernel", "decode_attention_kernel"):
             with self.subTest(kernel):
-                found = self.check(sm_80={**SOUND, kernel: [SOUND[kernel][0], "FFMA R4, R8, R2, R4"]})
+                without = [SOUND[kernel][0], "FFMA R4, R8, R2, R4", *SOUND[kernel][2:]]
+                found = self.check(sm_80={**SOUND, kernel: without})
                 self.assert_found(found, f"sm_80 {mangled(kernel)}: holds no tensor core instruction (HMMA)")
+
+    def test_softmax_that_waits_for_products(self):
+        waits_first = [*LOOP[:3], WAIT, *SOFTMAX]
+        found = self.check(sm_90a={**SOUND_90A, "prefill_kernel": BEFORE_LOOP + waits_first + AFTER_LOOP})
+        self.assert_found(found, f"sm_90a {mangled('prefill_kernel')}: waits for all products before the softmax")
 
     def test_narrow_accesses(self):
         for kernel in ("copy_kernel", "embedding_kernel", "rms_norm_kernel", "rope_kv_write_kernel", "silu_mul_kernel"):
@@ -145,6 +155,10 @@ class CheckMachineCode(unittest.TestCase):
                 found = self.check(sm_90a={**SOUND_90A, kernel: [MOVES[0], "STG.E.LTC128B [R6.64], R4"]})
                 self.assert_found(found, f"sm_90a {mangled(kernel)}: holds no 16-byte store (STG)")
         narrow = ["LDGSTS.E.LTC128B [R5], [R2.64]", "HMMA.16816.F32 R4, R8, R2, R4"]
+        for sound, name in ((SOUND, "sm_80"), (SOUND_90A, "sm_90a")):
+            stores = [code.replace("STG.E.128", "STG.E") for code in sound["prefill_kernel"]]
+            found = self.check(**{name: {**sound, "prefill_kernel": stores}})
+            self.assert_found(found, f"{name} {mangled('prefill_kernel')}: holds no 16-byte store (STG)")
         found = self.check(sm_80={**SOUND, "decode_attention_kernel": narrow})
         self.assert_found(found, "holds no 16-byte asynchronous load to shared memory (LDGSTS)")
 

@@ -38,8 +38,10 @@ void run_blocks(const DecodeArguments& arguments, std::int64_t blocks, testing::
     }
   }
   for (std::int64_t head = 0; arguments.plan.splits > 1 && head < arguments.query_heads; ++head) {
-    testing::Block block(kWarpThreads, 0, timing);
-    block.run([&] { reduce_splits<Format::kHeadDim>(arguments, head, testing::Block::current().thread()); });
+    testing::Block block(kDecodeThreads, 0, timing);
+    SplitSums<Format::kHeadDim> sums;
+    block.run(
+        [&] { reduce_splits(arguments, sums, static_cast<int>(head), testing::Block::current().thread()); });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "kernels/common/element_type.hpp"
@@ -133,6 +134,13 @@ inline void wait_copies() {
     }
     pending_copies[thread].clear();
   }
+}
+
+inline void store_words(void* target, const std::uint32_t (&words)[4]) {
+  if (reinterpret_cast<std::uintptr_t>(target) % 16 != 0) {
+    throw std::logic_error("16 bytes are stored where no 16 bytes begin");
+  }
+  std::memcpy(target, words, 16);
 }
 
 inline void load_four_matrices(std::uint32_t (&registers)[4], std::uint32_t row, bool transposes) {
