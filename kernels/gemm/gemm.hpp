@@ -54,7 +54,7 @@ constexpr ElementType output_type(const GemmShape& shape) {
 inline constexpr std::int64_t kGemmWorkspaceBytes = std::int64_t{64} << 20;
 
 /// Each costs a sweep as much time as a sample of the kernel: more candidates are fewer points.
-inline constexpr int kMostGemmCandidates = 16;
+inline constexpr int kMostGemmCandidates = 8;
 
 constexpr Work gemm_work(const GemmShape& shape) {
   const auto m = static_cast<double>(shape.m);

@@ -29,15 +29,15 @@ TEST_CASE("a point takes its overhead, the filling of its buffers, and 18 runs w
   const double run_s = 5e-6 + 4e-6 / 0.75;
   const double flush_s = 20e6 / 0.75e12;
   CHECK(expected_point_seconds(copy, round_gpu()) ==
-        Approx(4e-3 + 4e6 / 0.75e12 + 18 * (run_s + flush_s + 30e-6)));
+        Approx(4e-3 + 4e6 / 0.5e12 + 18 * (run_s + flush_s + 30e-6)));
 }
 
-TEST_CASE("a matrix product also tries the algorithms of its library: 19 more runs") {
+TEST_CASE("a matrix product also tries the algorithms of its library: 22 more runs") {
   const KernelCall square{KernelFamily::gemm, "bf16", {3000, 3000, 3000}};
   const double run_s = 5e-6 + 54e-6 / 0.75;
   const double flush_s = 20e6 / 0.75e12;
   CHECK(expected_point_seconds(square, round_gpu()) ==
-        Approx(4e-3 + 54e6 / 0.75e12 + 37 * (run_s + flush_s + 30e-6)));
+        Approx(4e-3 + 54e6 / 0.5e12 + 40 * (run_s + flush_s + 30e-6)));
 }
 
 }  // namespace
