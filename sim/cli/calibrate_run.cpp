@@ -1,5 +1,6 @@
 // `inferometer calibrate run`: measures a GPU, fits a profile and says how good it is.
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +18,7 @@
 #include "base/config/table.hpp"
 #include "base/config/unit_text.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "calibration/fit/fit_profile.hpp"
 #include "calibration/fit/validation.hpp"
 #include "calibration/measure/kernel_goals.hpp"
@@ -46,21 +48,27 @@ struct MeasureArguments {
 
 // Of the budget; the rest is for opening the GPU, the fit and its cross-validation.
 constexpr double kMeasuringShare = 0.9;
+constexpr int kExitDeviceLost = 1;
 // Of what a process can use: a dry run has no GPU to ask.
 constexpr double kUsableMemory = 0.9;
 
 /// "5m", "90 s", "0.5 h"
 double budget_seconds(const std::string& text) {
-  const bool says_m = text.size() > 1 && text.back() == 'm';
-  const Parsed parsed = parse_quantity(says_m ? text + "in" : text, ValueType::duration);
+  constexpr double kLeastSeconds = 10;        // a few points of each kind
+  constexpr double kMostSeconds = 24 * 3600;  // all there is to measure is expected to take a few hours
+  constexpr const char* kRange = "10 s is the least, 24 h the most, 2m to 30m are usual";
+  const std::string number = text.substr(0, text.find_last_of("0123456789") + 1);
+  const std::string unit = text.substr(number.size());
+  const bool says_m = unit == "m" || unit == " m";
+  const Parsed parsed = parse_quantity(says_m ? number + "min" : text, ValueType::duration);
   const auto* scalar = std::get_if<Value::Scalar>(&parsed);
   if (scalar == nullptr) {
-    throw ConfigError({}, "--budget: " + std::get<std::string>(parsed));
+    throw ConfigError({}, fmt::format("--budget: {}; {}", std::get<std::string>(parsed), kRange));
   }
   const double seconds = to_seconds(std::get<Duration>(*scalar));
-  if (seconds < 10) {
-    throw ConfigError({}, "--budget \"" + text +
-                              "\" is too short for a calibration; 10 s is the least, 2m to 30m are usual");
+  if (seconds < kLeastSeconds || seconds > kMostSeconds) {
+    throw ConfigError({}, fmt::format("--budget {} is too {} for a calibration; {}", quoted_excerpt(text),
+                                      seconds < kLeastSeconds ? "short" : "long", kRange));
   }
   return seconds;
 }
@@ -141,9 +149,25 @@ std::filesystem::path run_file(const MeasureArguments& arguments, const std::str
   return std::filesystem::path(arguments.out) / (is_ours ? name : arguments.provider + "." + name);
 }
 
+bool has_points(const std::vector<Measurements>& sets) {
+  return std::any_of(sets.begin(), sets.end(), [](const Measurements& set) { return !set.points.empty(); });
+}
+
+/// A run that ended early may not have come to a shape that is held out, of a kernel that was fitted.
+std::string held_out_text(const KernelProfile& profile, const std::vector<Measurements>& held_out) {
+  for (const Measurements& set : held_out) {
+    for (const MeasuredKernel& point : set.points) {
+      if (find_fit(profile, point.call.family, point.call.variant) != nullptr) {
+        return "On shapes that were held out of the fit:\n\n" + validation_table(validate(profile, held_out));
+      }
+    }
+  }
+  return "No shape that is held out of the fit was measured yet: how good the profile is, is not known.\n";
+}
+
 /// Fits and judges what lies of the library in the directory; the text of it all.
-std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
-  const std::vector<Measurements> measured = recorded(arguments.out, header);
+std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header,
+                          const std::vector<Measurements>& measured) {
   const SplitMeasurements parts = split_by_use(measured);
   const KernelProfile profile = fit_profile(
       parts.fit,
@@ -151,8 +175,7 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
       [](KernelFamily, const std::string&, std::size_t) {});
   const std::filesystem::path path = run_file(arguments, "profile.json");
   write_file(path, to_json(profile));
-  std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
-                     validation_table(validate(profile, parts.held_out)) +
+  std::string text = profile_text(profile) + "\n" + held_out_text(profile, parts.held_out) +
                      "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);
@@ -206,11 +229,15 @@ void run_calibration(const MeasureArguments& arguments) {
   if (result.end == SweepResult::End::stopped) {
     throw CLI::RuntimeError(kExitInterrupted);
   }
-  const std::string summary = fit_and_judge(arguments, header);
-  write_file(run_file(arguments, "summary.txt"), sweep_text(result, plan) + "\n" + summary);
-  print("\n" + summary);
-  if (result.end == SweepResult::End::device_lost) {
-    throw CLI::RuntimeError(1);
+  const bool is_lost = result.end == SweepResult::End::device_lost;
+  const std::vector<Measurements> measured = recorded(arguments.out, header);
+  if (has_points(split_by_use(measured).fit) || !is_lost) {
+    const std::string summary = fit_and_judge(arguments, header, measured);
+    write_file(run_file(arguments, "summary.txt"), sweep_text(result, plan) + "\n" + summary);
+    print("\n" + summary);
+  }
+  if (is_lost) {
+    throw CLI::RuntimeError(kExitDeviceLost);
   }
 }
 
@@ -222,20 +249,28 @@ void add_calibrate_run(CLI::App& parent) {
       "run", "Measures the kernels of a GPU of this machine, fits a profile to them and says how good it is");
   command
       ->add_option("--gpu", arguments->gpu,
-                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
+                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name or a YAML file")
       ->capture_default_str();
   command
       ->add_option("--provider", arguments->provider,
-                   "Whose kernels: inferometer, or cudnn, of which only prefill attention is measured")
+                   "Whose kernels: inferometer, or cudnn, of which only prefill attention is measured, in "
+                   "files of its "
+                   "own")
       ->capture_default_str();
-  command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")
+  command->add_option("--budget", arguments->budget, "Time to spend, 10 s to 24 h: 2m, 5m, 30m, 90 s")
       ->capture_default_str();
   command->add_option(
       "--out", arguments->out,
-      "Directory for records, profile.json and summary.txt; a run that was stopped goes on in its own");
+      "Directory for records, profile.json and summary.txt; a run that was stopped goes on there when it is "
+      "called again");
   command->add_flag("--dry-run", arguments->is_dry_run,
                     "Only print what would be measured, and how long it should take");
   command->add_flag("--quiet", arguments->is_quiet, "No progress bar");
+  command->footer(
+      "Ctrl-C ends the run early and keeps what was measured; the exit code is 130, and 1 where the GPU was "
+      "lost.\nThe same command measures what is left; one with more time, further points. One run at a time "
+      "writes to a\ndirectory, and all in it is of one GPU, driver and method.\n"
+      "Example: inferometer calibrate run --budget 5m --out calibration-of-this-gpu");
   command->callback([arguments] { run_calibration(*arguments); });
 }
 
