@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct MeasureArguments {
 // Of the budget; the rest is for opening the GPU, the fit and its cross-validation.
 constexpr double kMeasuringShare = 0.9;
 constexpr int kExitDeviceLost = 1;
+constexpr const char* kProfileFile = "profile.json";
+constexpr const char* kSummaryFile = "summary.txt";
 // Of what a process can use: a dry run has no GPU to ask.
 constexpr double kUsableMemory = 0.9;
 
@@ -56,19 +59,17 @@ constexpr double kUsableMemory = 0.9;
 double budget_seconds(const std::string& text) {
   constexpr double kLeastSeconds = 10;        // a few points of each kind
   constexpr double kMostSeconds = 24 * 3600;  // all there is to measure is expected to take a few hours
-  constexpr const char* kRange = "10 s is the least, 24 h the most, 2m to 30m are usual";
   const std::string number = text.substr(0, text.find_last_of("0123456789") + 1);
   const std::string unit = text.substr(number.size());
   const bool says_m = unit == "m" || unit == " m";
   const Parsed parsed = parse_quantity(says_m ? number + "min" : text, ValueType::duration);
   const auto* scalar = std::get_if<Value::Scalar>(&parsed);
-  if (scalar == nullptr) {
-    throw ConfigError({}, fmt::format("--budget: {}; {}", std::get<std::string>(parsed), kRange));
-  }
-  const double seconds = to_seconds(std::get<Duration>(*scalar));
+  const double seconds = scalar != nullptr ? to_seconds(std::get<Duration>(*scalar)) : 0;
   if (seconds < kLeastSeconds || seconds > kMostSeconds) {
-    throw ConfigError({}, fmt::format("--budget {} is too {} for a calibration; {}", quoted_excerpt(text),
-                                      seconds < kLeastSeconds ? "short" : "long", kRange));
+    throw ConfigError({},
+                      fmt::format("--budget {} is not a time from 10 s to 24 h; write 90 s, 5m or 2 h, for "
+                                  "instance",
+                                  quoted_excerpt(text)));
   }
   return seconds;
 }
@@ -131,22 +132,44 @@ KernelProvider provider_of(const MeasureArguments& arguments) {
   return *provider;
 }
 
-/// The records of this GPU in the directory, those of earlier runs among them.
-std::vector<Measurements> recorded(const std::filesystem::path& directory, const MeasurementHeader& header) {
+bool is_there(const std::filesystem::path& file) {
+  std::error_code unknown;  // who writes there says what the system says
+  return std::filesystem::exists(file, unknown);
+}
+
+/// Record files of this GPU and library that are in the directory.
+std::vector<std::string> record_files(const std::filesystem::path& directory,
+                                      const MeasurementHeader& header) {
   std::vector<std::string> files;
   for (const KernelFamilyInfo& family : kernel_families()) {
     const std::filesystem::path file = directory / record_file_name(header, family.family);
-    if (std::filesystem::exists(file)) {
+    if (is_there(file)) {
       files.push_back(file.string());
     }
   }
-  return read_measurements(files, {header.gpu});
+  return files;
 }
 
 /// Where a file of the run goes: "profile.json", of cuDNN "cudnn.profile.json" beside it.
 std::filesystem::path run_file(const MeasureArguments& arguments, const std::string& name) {
   const bool is_ours = provider_of(arguments) == KernelProvider::inferometer;
   return std::filesystem::path(arguments.out) / (is_ours ? name : arguments.provider + "." + name);
+}
+
+/// A profile or summary that does not come of this GPU's records there would be lost.
+void require_own_directory(const MeasureArguments& arguments, const MeasurementHeader& header) {
+  if (!record_files(arguments.out, header).empty()) {
+    return;
+  }
+  for (const char* const name : {kProfileFile, kSummaryFile}) {
+    const std::filesystem::path file = run_file(arguments, name);
+    if (is_there(file)) {
+      throw ConfigError({file.string(), 0, 0},
+                        fmt::format("would be overwritten, and is not of records of {} on {}: there are none "
+                                    "in this folder; write to another",
+                                    header.library, header.gpu));
+    }
+  }
 }
 
 bool has_points(const std::vector<Measurements>& sets) {
@@ -173,13 +196,13 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
       parts.fit,
       {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
       [](KernelFamily, const std::string&, std::size_t) {});
-  const std::filesystem::path path = run_file(arguments, "profile.json");
+  const std::filesystem::path path = run_file(arguments, kProfileFile);
   write_file(path, to_json(profile));
   std::string text = profile_text(profile) + "\n" + held_out_text(profile, parts.held_out) +
                      "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);
-    text += goal_table(goals);
+    text += goals.empty() ? "No call of a size that counts was measured yet.\n" : goal_table(goals);
     for (const std::string& sentence : missed_goals(goals)) {
       text += sentence + "\n";
     }
@@ -220,6 +243,7 @@ void run_calibration(const MeasureArguments& arguments) {
   const MeasurementHeader header = run_header(*device, options);
   const SweepTarget target = target_of(*device, header, provider);
   const SweepPlan plan = design_sweep(target, kMeasuringShare * budget_s);
+  require_own_directory(arguments, header);
   RecordJournal journal(arguments.out, header);
   for (const std::string& note : journal.notes()) {
     std::cerr << "note: " << note << "\n";
@@ -230,10 +254,11 @@ void run_calibration(const MeasureArguments& arguments) {
     throw CLI::RuntimeError(kExitInterrupted);
   }
   const bool is_lost = result.end == SweepResult::End::device_lost;
-  const std::vector<Measurements> measured = recorded(arguments.out, header);
+  const std::vector<Measurements> measured =
+      read_measurements(record_files(arguments.out, header), {header.gpu});
   if (has_points(split_by_use(measured).fit) || !is_lost) {
     const std::string summary = fit_and_judge(arguments, header, measured);
-    write_file(run_file(arguments, "summary.txt"), sweep_text(result, plan) + "\n" + summary);
+    write_file(run_file(arguments, kSummaryFile), sweep_text(result, plan) + "\n" + summary);
     print("\n" + summary);
   }
   if (is_lost) {

@@ -111,7 +111,7 @@ class CalibrateRun(unittest.TestCase):
 
     def test_a_gpu_lost_at_once_is_what_is_said(self):
         # Before anything was measured, and before anything that is held out of the fit was.
-        for lost_at, words in (("0", ()), ("60", ("No shape that is held out", "profile written"))):
+        for lost_at, words in (("0", ()), ("60", ("No shape that is held out", "No call of a size that counts", "profile written"))):
             out = self.out / lost_at
             result = calibrate("--budget", "10 s", "--out", out, FAKE_GPU_LOST_AT=lost_at)
             self.assertEqual((result.returncode, result.stderr), (1, ""))
@@ -121,17 +121,30 @@ class CalibrateRun(unittest.TestCase):
             self.assertEqual((out / "summary.txt").exists(), bool(words))
 
     def test_a_full_disk_keeps_what_was_measured(self):
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        def files_up_to(size):
+            return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-        result = calibrate("--budget", "10 s", "--out", self.out, preexec_fn=small_files)
-        self.assert_refused(result, "cannot write all of it: File too large")
+        result = calibrate("--budget", "10 s", "--out", self.out, preexec_fn=files_up_to(20_000))
+        self.assert_refused(result, ".jsonl: cannot write all of it: File too large")
         result = calibrate("--budget", "10 s", "--out", self.out)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("was moved to", result.stderr)
         self.assertIn("were there before", result.stdout)
         calls = record_lines(self.out)
         self.assertEqual(len(calls), len(set(calls)))
+        (self.out / "profile.json").unlink()
+        result = calibrate("--budget", "10 s", "--out", self.out, preexec_fn=files_up_to(20_000))
+        self.assert_refused(result, "profile.json: cannot write all of it: File too large")
+        self.assertEqual([path.name for path in self.out.iterdir() if path.name.startswith("profile")], [])
+
+    def test_a_directory_of_something_else_loses_nothing(self):
+        for name in ("profile.json", "summary.txt"):
+            folder = self.out / name.replace(".", "-")
+            folder.mkdir(parents=True)
+            (folder / name).write_text("mine\n", encoding="utf-8")
+            self.assert_refused(calibrate("--budget", "10 s", "--out", folder), name, "overwritten", "h100-sxm")
+            self.assertEqual([path.name for path in folder.iterdir()], [name])
+            self.assertEqual((folder / name).read_text(encoding="utf-8"), "mine\n")
 
     def test_the_directory_is_read_as_measurements(self):
         calibrate("--budget", "10 s", "--out", self.out)
@@ -177,9 +190,9 @@ class CalibrateRun(unittest.TestCase):
         self.assert_refused(calibrate("--dry-run", "--gpu", "h100-smx"), "h100-sxm")
         self.assert_refused(calibrate("--out", self.out, "--budget", "5"), "--budget")
         self.assert_refused(calibrate("--out", self.out, "--budget", "-5m"), "--budget")
-        self.assert_refused(calibrate("--out", self.out, "--budget", "1 s"), "--budget", "too short", "10 s", "24 h")
-        self.assert_refused(calibrate("--out", self.out, "--budget", "24.1 h"), "--budget", "too long", "24 h")
-        self.assert_refused(calibrate("--out", self.out, "--budget", "5mm"), "--budget", '"5mm"', '"mm"', "24 h")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "1 s"), "--budget", '"1 s"', "10 s to 24 h")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "24.1 h"), "--budget", '"24.1 h"', "10 s to 24 h")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "5mm"), "--budget", '"5mm"', "10 s to 24 h", "5m")
         self.assert_refused(calibrate(), "--out")
         self.assert_refused(calibrate("--out", self.out, INFEROMETER_CUDA_MODULE="/nowhere/module.so"), "/nowhere")
         self.assertFalse(self.out.exists())
