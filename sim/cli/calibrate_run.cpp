@@ -198,8 +198,9 @@ std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHe
       [](KernelFamily, const std::string&, std::size_t) {});
   const std::filesystem::path path = run_file(arguments, kProfileFile);
   write_file(path, to_json(profile));
-  std::string text = profile_text(profile) + "\n" + held_out_text(profile, parts.held_out) +
-                     "\nKernels beside what is possible:\n\n";
+  const std::string left_out = left_out_text(measured);
+  std::string text = profile_text(profile) + (left_out.empty() ? "" : "\n" + left_out) + "\n" +
+                     held_out_text(profile, parts.held_out) + "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);
     text += goals.empty() ? "No call of a size that counts was measured yet.\n" : goal_table(goals);

@@ -156,6 +156,23 @@ class CalibrateRun(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads((self.out / "again.json").read_text(encoding="utf-8"))["library"], "inferometer")
 
+    def test_what_the_fit_leaves_out_is_said(self):
+        calibrate("--budget", "10 s", "--out", self.out)
+        file = self.out / "h100-sxm.inferometer.elementwise.jsonl"
+        header, *lines = file.read_text(encoding="utf-8").splitlines()
+        points = sorted(map(json.loads, lines), key=lambda point: point["tokens"] * point["width"])
+        # The largest moves far more than the L2 cache holds: no GPU does that in a nanosecond.
+        points[-1].update(dict.fromkeys(["time_ns_median", "time_ns_q1", "time_ns_q3", "time_ns_min"], 1))
+        points[0] = {key: value for key, value in points[0].items() if key not in MEASURED}
+        points[0]["skipped"] = "wrong result: by hand"
+        file.write_text("\n".join([header, *map(json.dumps, points)]) + "\n", encoding="utf-8")
+        result = calibrate("--budget", "10 s", "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for sentence in ("Left out of the fit:\n", f"  1 faster than the GPU can be, such as {file}:{len(points) + 1}",
+                         "  1 wrong result, such as elementwise ", "wrong result: by hand\n"):
+            self.assertIn(sentence, result.stdout)
+            self.assertIn(sentence, (self.out / "summary.txt").read_text(encoding="utf-8"))
+
     def test_ctrl_c_keeps_what_was_measured(self):
         process = subprocess.Popen(
             [PROGRAM, "calibrate", "run", "--budget", "2m", "--out", str(self.out)],
