@@ -10,6 +10,11 @@
 #include "base/error.hpp"
 
 namespace inferometer {
+namespace {
+
+constexpr std::string_view kNotAll = "cannot write all of it";
+
+}  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), beside_(target_) {
   // The process id keeps two runs that write to one place out of each other's way.
@@ -35,11 +40,20 @@ AtomicFile::~AtomicFile() {
   }
 }
 
+void AtomicFile::write(std::string_view contents) {
+  errno = 0;
+  stream_.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  stream_.flush();
+  if (!stream_) {
+    fail(kNotAll, errno);
+  }
+}
+
 void AtomicFile::commit() {
   errno = 0;
   stream_.close();
   if (!stream_) {
-    fail("cannot write all of it", errno);
+    fail(kNotAll, errno);
   }
   std::error_code error;
   std::filesystem::rename(beside_, target_, error);
@@ -56,7 +70,7 @@ void AtomicFile::fail(std::string_view what, int error) const {
 
 void write_file(const std::filesystem::path& target, std::string_view contents) {
   AtomicFile file(target);
-  file.stream().write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  file.write(contents);
   file.commit();
 }
 

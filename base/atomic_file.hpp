@@ -18,6 +18,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
+  /// As to stream(), but says what the system says when it cannot. Throws ConfigError.
+  void write(std::string_view contents);
   /// Throws ConfigError when not everything could be written, or the target is a directory. Call once.
   void commit();
 

@@ -26,6 +26,23 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, unknown);
 }
 
+constexpr std::string_view kByHand = "no run wrote it so: take the line out, or write to another folder";
+
+/// The bytes of a file that lines can be taken off and put behind. A pipe would be waited for.
+std::string journal_text(const std::string& path) {
+  constexpr std::string_view kGzip = "\x1f\x8b";
+  std::error_code unknown;
+  if (std::filesystem::is_other(std::filesystem::status(path, unknown))) {
+    throw ConfigError(Position{path, 0, 0}, "is not a regular file (a pipe or a device)");
+  }
+  std::string text = file_bytes(path);
+  if (text.starts_with(kGzip)) {
+    throw ConfigError(Position{path, 0, 0},
+                      "is compressed, so that no run can go on in it; unpack it, or write to another folder");
+  }
+  return text;
+}
+
 /// Bytes of the lines that were written to their end. A line without a newline was not, and neither was a
 /// last line that is no JSON: where the machine went down, blocks of zeros may stand in for what was not on
 /// disk.
@@ -102,7 +119,7 @@ void RecordJournal::open_family(KernelFamily family) {
   if (!exists(file)) {
     return;
   }
-  const std::string text = file_bytes(file);
+  const std::string text = journal_text(file);
   const std::size_t finished = finished_bytes(text);
   if (finished > 0) {
     require_same_set(file);
@@ -115,11 +132,22 @@ void RecordJournal::open_family(KernelFamily family) {
   }
   const Measurements set = read_record(file);
   for (const MeasuredKernel& point : set.points) {
-    known_[to_string(point.call)] = PointOutcome::measured;
+    know(family, point.call, PointOutcome::measured, point.where);
   }
   for (const SkippedPoint& point : set.skipped) {
     // A reason of another writer is one that measuring again would not change.
-    known_[to_string(point.call)] = outcome_of(point.reason).value_or(PointOutcome::unsupported);
+    know(family, point.call, outcome_of(point.reason).value_or(PointOutcome::unsupported), point.where);
+  }
+}
+
+void RecordJournal::know(KernelFamily family, const KernelCall& call, PointOutcome outcome,
+                         const Position& where) {
+  if (call.family != family) {
+    throw ConfigError(where, fmt::format("is a point of {} in the file of {}; {}", to_string(call.family),
+                                         to_string(family), kByHand));
+  }
+  if (!known_.emplace(to_string(call), outcome).second) {
+    throw ConfigError(where, fmt::format("{} has a line already; {}", to_string(call), kByHand));
   }
 }
 
@@ -130,8 +158,8 @@ void RecordJournal::take_off(const std::string& path, std::string_view text, std
                           std::filesystem::path(path).filename().string(), text.substr(finished)));
   cut_file(path, finished);
   notes_.push_back(
-      fmt::format("{}: the last line was not finished; it was moved to {}.torn, and its point is "
-                  "measured again",
+      fmt::format("{}: the last line was not finished; it was moved to {}.torn, and its point, if it "
+                  "had one, is measured again",
                   path, path));
 }
 

@@ -24,7 +24,8 @@ class RecordJournal {
  public:
   /// Makes the directory or goes on in it. A last line that was left unfinished is taken off and kept in
   /// FILE.torn, with a note. Throws ConfigError: another run writes there; a file there was measured on, with
-  /// or by something else (the first field of the header that differs is named) or is damaged; a GPU that is
+  /// or by something else (the first field of the header that differs is named), is damaged or
+  /// compressed, is no regular file, or has a point twice or of another family; a GPU that is
   /// not built in; what the system says. O(bytes in the directory's files of this GPU and library).
   RecordJournal(const std::string& directory, const MeasurementHeader& header);
 
@@ -47,6 +48,7 @@ class RecordJournal {
  private:
   [[nodiscard]] std::string path(KernelFamily family) const;
   void open_family(KernelFamily family);
+  void know(KernelFamily family, const KernelCall& call, PointOutcome outcome, const Position& where);
   void require_same_set(const std::string& path) const;
   void take_off(const std::string& path, std::string_view text, std::size_t finished);
   [[nodiscard]] Measurements read_record(const std::string& path) const;

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "calibration/record/header_fields.hpp"
 #include "calibration/record/measurement_file.hpp"
+#include "costmodel/kernels/kernel_profile.hpp"
 
 namespace inferometer {
 namespace {
@@ -67,6 +68,12 @@ std::vector<InputFile> files_of(const std::vector<std::string>& paths) {
 /// The sets of one file; none when it is of no form that is known, and the user did not name it.
 std::vector<Measurements> read_file(const InputFile& file, const GpuNames& gpus,
                                     const MeasurementHints& hints) {
+  if (is_kernel_profile(file.path)) {  // the folder of a run holds its profile beside its records
+    if (file.is_named) {
+      throw ConfigError(Position{file.path, 0, 0}, "is a profile of kernels; expected measurements");
+    }
+    return {};
+  }
   LineSource lines(open_bytes(file.path), file.path);
   std::vector<Measurements> sets = read_measurement_file(lines, file.is_named, gpus, hints);
   for (Measurements& set : sets) {

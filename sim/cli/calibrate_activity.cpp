@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "calibration/activity/activity_summary.hpp"
 #include "sim/cli/activity_report.hpp"
 #include "sim/cli/calibrate_command.hpp"
+#include "sim/cli/named_file.hpp"
 
 namespace inferometer {
 namespace {
@@ -38,6 +40,25 @@ ActivityLog read_logs(const std::vector<std::string>& files) {
   return all;
 }
 
+/// A sentence for each phase of --phases in which no GPU has a sample.
+std::vector<std::string> empty_phases(const ActivitySettings& settings,
+                                      const std::vector<GpuActivity>& measured) {
+  std::set<std::string> missing;
+  for (const PhaseWindow& window : settings.windows) {
+    missing.insert(window.name);
+  }
+  for (const GpuActivity& gpu : measured) {
+    for (const PhaseActivity& phase : gpu.phases) {
+      missing.erase(phase.phase);
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const std::string& name : missing) {
+    sentences.push_back("no sample lies in phase \"" + name + "\"");
+  }
+  return sentences;
+}
+
 void run_activity(const ActivityOptions& options) {
   ActivitySettings settings;
   settings.period_s = options.period_ms / 1e3;
@@ -48,6 +69,8 @@ void run_activity(const ActivityOptions& options) {
   const ActivityLog log = read_logs(options.logs);
   std::vector<std::string> notes = log.notes;
   const std::vector<GpuActivity> measured = summarize_activity(log.gpus, settings);
+  const std::vector<std::string> empty = empty_phases(settings, measured);
+  notes.insert(notes.end(), empty.begin(), empty.end());
   std::string text;
   if (options.simulated.empty()) {
     text = activity_text(measured, settings);
@@ -76,12 +99,14 @@ void add_calibrate_activity(CLI::App& parent) {
   command
       ->add_option("--phases", options->phases,
                    "CSV of start_s,end_s,name in seconds of the log; without it, each sample tells its phase")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(file_fault);
   command
       ->add_option(
           "--simulated", options->simulated,
           "Log of the same traffic by \"inferometer run --activity\", to put beside what was measured")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(file_fault);
   command->add_option("--period", options->period_ms, "Milliseconds from row to row: -d of dcgmi dmon")
       ->type_name("MS")
       ->check(CLI::Range(1.0, 1e6))

@@ -13,6 +13,7 @@
 #include "calibration/record/read_measurements.hpp"
 #include "sim/cli/calibrate_command.hpp"
 #include "sim/cli/comparison_report.hpp"
+#include "sim/cli/named_file.hpp"
 
 namespace inferometer {
 namespace {
@@ -72,8 +73,11 @@ void add_calibrate_compare(CLI::App& parent) {
       "them";
   command->add_option("A", options->a, side)->required();
   command->add_option("B", options->b, side)->required();
-  command->add_option("--gpu", options->gpu, "As for \"calibrate import\"");
-  command->add_option("--json", options->json, "Write the table to this file, too")->type_name("FILE");
+  command->add_option("--gpu", options->gpu,
+                      "GPU of measurements that neither say nor are in a folder that says which");
+  command->add_option("--json", options->json, "Write the table to this file, too")
+      ->type_name("FILE")
+      ->check(file_fault);
   command->footer(
       "Two sets of measurements are compared over the calls that both hold, a profile and measurements over "
       "what was\nmeasured, two profiles over calls of well-known models; never beyond what a profile was "

@@ -74,7 +74,7 @@ void run_fit(const FitOptions& options) {
                         fmt::format("fitting {} {}, {} points\n", to_string(family), variant, points);
                     std::fwrite(line.data(), 1, line.size(), stderr);
                   });
-  file.stream() << to_json(profile);
+  file.write(to_json(profile));
   file.commit();
   const std::string text = profile_text(profile) + "\nwritten to " + options.out + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -1,11 +1,13 @@
 // `inferometer calibrate run`: measures a GPU, fits a profile and says how good it is.
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "base/config/table.hpp"
 #include "base/config/unit_text.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "calibration/fit/fit_profile.hpp"
 #include "calibration/fit/validation.hpp"
 #include "calibration/measure/kernel_goals.hpp"
@@ -46,21 +49,27 @@ struct MeasureArguments {
 
 // Of the budget; the rest is for opening the GPU, the fit and its cross-validation.
 constexpr double kMeasuringShare = 0.9;
+constexpr int kExitDeviceLost = 1;
+constexpr const char* kProfileFile = "profile.json";
+constexpr const char* kSummaryFile = "summary.txt";
 // Of what a process can use: a dry run has no GPU to ask.
 constexpr double kUsableMemory = 0.9;
 
 /// "5m", "90 s", "0.5 h"
 double budget_seconds(const std::string& text) {
-  const bool says_m = text.size() > 1 && text.back() == 'm';
-  const Parsed parsed = parse_quantity(says_m ? text + "in" : text, ValueType::duration);
+  constexpr double kLeastSeconds = 10;        // a few points of each kind
+  constexpr double kMostSeconds = 24 * 3600;  // all there is to measure is expected to take a few hours
+  const std::string number = text.substr(0, text.find_last_of("0123456789") + 1);
+  const std::string unit = text.substr(number.size());
+  const bool says_m = unit == "m" || unit == " m";
+  const Parsed parsed = parse_quantity(says_m ? number + "min" : text, ValueType::duration);
   const auto* scalar = std::get_if<Value::Scalar>(&parsed);
-  if (scalar == nullptr) {
-    throw ConfigError({}, "--budget: " + std::get<std::string>(parsed));
-  }
-  const double seconds = to_seconds(std::get<Duration>(*scalar));
-  if (seconds < 10) {
-    throw ConfigError({}, "--budget \"" + text +
-                              "\" is too short for a calibration; 10 s is the least, 2m to 30m are usual");
+  const double seconds = scalar != nullptr ? to_seconds(std::get<Duration>(*scalar)) : 0;
+  if (seconds < kLeastSeconds || seconds > kMostSeconds) {
+    throw ConfigError({},
+                      fmt::format("--budget {} is not a time from 10 s to 24 h; write 90 s, 5m or 2 h, for "
+                                  "instance",
+                                  quoted_excerpt(text)));
   }
   return seconds;
 }
@@ -123,16 +132,22 @@ KernelProvider provider_of(const MeasureArguments& arguments) {
   return *provider;
 }
 
-/// The records of this GPU in the directory, those of earlier runs among them.
-std::vector<Measurements> recorded(const std::filesystem::path& directory, const MeasurementHeader& header) {
+bool is_there(const std::filesystem::path& file) {
+  std::error_code unknown;  // who writes there says what the system says
+  return std::filesystem::exists(file, unknown);
+}
+
+/// Record files of this GPU and library that are in the directory.
+std::vector<std::string> record_files(const std::filesystem::path& directory,
+                                      const MeasurementHeader& header) {
   std::vector<std::string> files;
   for (const KernelFamilyInfo& family : kernel_families()) {
     const std::filesystem::path file = directory / record_file_name(header, family.family);
-    if (std::filesystem::exists(file)) {
+    if (is_there(file)) {
       files.push_back(file.string());
     }
   }
-  return read_measurements(files, {header.gpu});
+  return files;
 }
 
 /// Where a file of the run goes: "profile.json", of cuDNN "cudnn.profile.json" beside it.
@@ -141,22 +156,54 @@ std::filesystem::path run_file(const MeasureArguments& arguments, const std::str
   return std::filesystem::path(arguments.out) / (is_ours ? name : arguments.provider + "." + name);
 }
 
+/// A profile or summary that does not come of this GPU's records there would be lost.
+void require_own_directory(const MeasureArguments& arguments, const MeasurementHeader& header) {
+  if (!record_files(arguments.out, header).empty()) {
+    return;
+  }
+  for (const char* const name : {kProfileFile, kSummaryFile}) {
+    const std::filesystem::path file = run_file(arguments, name);
+    if (is_there(file)) {
+      throw ConfigError({file.string(), 0, 0},
+                        fmt::format("would be overwritten, and is not of records of {} on {}: there are none "
+                                    "in this folder; write to another",
+                                    header.library, header.gpu));
+    }
+  }
+}
+
+bool has_points(const std::vector<Measurements>& sets) {
+  return std::any_of(sets.begin(), sets.end(), [](const Measurements& set) { return !set.points.empty(); });
+}
+
+/// A run that ended early may not have come to a shape that is held out, of a kernel that was fitted.
+std::string held_out_text(const KernelProfile& profile, const std::vector<Measurements>& held_out) {
+  for (const Measurements& set : held_out) {
+    for (const MeasuredKernel& point : set.points) {
+      if (find_fit(profile, point.call.family, point.call.variant) != nullptr) {
+        return "On shapes that were held out of the fit:\n\n" + validation_table(validate(profile, held_out));
+      }
+    }
+  }
+  return "No shape that is held out of the fit was measured yet: how good the profile is, is not known.\n";
+}
+
 /// Fits and judges what lies of the library in the directory; the text of it all.
-std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header) {
-  const std::vector<Measurements> measured = recorded(arguments.out, header);
+std::string fit_and_judge(const MeasureArguments& arguments, const MeasurementHeader& header,
+                          const std::vector<Measurements>& measured) {
   const SplitMeasurements parts = split_by_use(measured);
   const KernelProfile profile = fit_profile(
       parts.fit,
       {.gpu = header.gpu, .library = header.library, .borrowed = {}, .date = today(), .notice = ""},
       [](KernelFamily, const std::string&, std::size_t) {});
-  const std::filesystem::path path = run_file(arguments, "profile.json");
+  const std::filesystem::path path = run_file(arguments, kProfileFile);
   write_file(path, to_json(profile));
-  std::string text = profile_text(profile) + "\nOn shapes that were held out of the fit:\n\n" +
-                     validation_table(validate(profile, parts.held_out)) +
-                     "\nKernels beside what is possible:\n\n";
+  const std::string left_out = left_out_text(measured);
+  std::string text = profile_text(profile) + (left_out.empty() ? "" : "\n" + left_out) + "\n" +
+                     held_out_text(profile, parts.held_out) + "\nKernels beside what is possible:\n\n";
   for (const Measurements& set : measured) {
     const std::vector<KernelGoal> goals = kernel_goals(set);
-    text += goal_table(goals);
+    text += goals.empty() ? "No call of a size that counts was measured yet.\n" : goal_table(goals);
     for (const std::string& sentence : missed_goals(goals)) {
       text += sentence + "\n";
     }
@@ -197,6 +244,7 @@ void run_calibration(const MeasureArguments& arguments) {
   const MeasurementHeader header = run_header(*device, options);
   const SweepTarget target = target_of(*device, header, provider);
   const SweepPlan plan = design_sweep(target, kMeasuringShare * budget_s);
+  require_own_directory(arguments, header);
   RecordJournal journal(arguments.out, header);
   for (const std::string& note : journal.notes()) {
     std::cerr << "note: " << note << "\n";
@@ -206,11 +254,16 @@ void run_calibration(const MeasureArguments& arguments) {
   if (result.end == SweepResult::End::stopped) {
     throw CLI::RuntimeError(kExitInterrupted);
   }
-  const std::string summary = fit_and_judge(arguments, header);
-  write_file(run_file(arguments, "summary.txt"), sweep_text(result, plan) + "\n" + summary);
-  print("\n" + summary);
-  if (result.end == SweepResult::End::device_lost) {
-    throw CLI::RuntimeError(1);
+  const bool is_lost = result.end == SweepResult::End::device_lost;
+  const std::vector<Measurements> measured =
+      read_measurements(record_files(arguments.out, header), {header.gpu});
+  if (has_points(split_by_use(measured).fit) || !is_lost) {
+    const std::string summary = fit_and_judge(arguments, header, measured);
+    write_file(run_file(arguments, kSummaryFile), sweep_text(result, plan) + "\n" + summary);
+    print("\n" + summary);
+  }
+  if (is_lost) {
+    throw CLI::RuntimeError(kExitDeviceLost);
   }
 }
 
@@ -222,20 +275,28 @@ void add_calibrate_run(CLI::App& parent) {
       "run", "Measures the kernels of a GPU of this machine, fits a profile to them and says how good it is");
   command
       ->add_option("--gpu", arguments->gpu,
-                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name")
+                   "Number of the GPU as CUDA counts; with --dry-run also a built-in name or a YAML file")
       ->capture_default_str();
   command
       ->add_option("--provider", arguments->provider,
-                   "Whose kernels: inferometer, or cudnn, of which only prefill attention is measured")
+                   "Whose kernels: inferometer, or cudnn, of which only prefill attention is measured, in "
+                   "files of its "
+                   "own")
       ->capture_default_str();
-  command->add_option("--budget", arguments->budget, "Time to spend: 2m, 5m, 30m, 90 s")
+  command->add_option("--budget", arguments->budget, "Time to spend, 10 s to 24 h: 2m, 5m, 30m, 90 s")
       ->capture_default_str();
   command->add_option(
       "--out", arguments->out,
-      "Directory for records, profile.json and summary.txt; a run that was stopped goes on in its own");
+      "Directory for records, profile.json and summary.txt; a run that was stopped goes on there when it is "
+      "called again");
   command->add_flag("--dry-run", arguments->is_dry_run,
                     "Only print what would be measured, and how long it should take");
   command->add_flag("--quiet", arguments->is_quiet, "No progress bar");
+  command->footer(
+      "Ctrl-C ends the run early and keeps what was measured; the exit code is 130, and 1 where the GPU was "
+      "lost.\nThe same command measures what is left; one with more time, further points. One run at a time "
+      "writes to a\ndirectory, and all in it is of one GPU, driver and method.\n"
+      "Example: inferometer calibrate run --budget 5m --out calibration-of-this-gpu");
   command->callback([arguments] { run_calibration(*arguments); });
 }
 

@@ -84,6 +84,8 @@ int main(int argc, char** argv) {
   // A reader that has seen enough (`| head`) ends us quietly, also where the parent process ignores the
   // signal.
   std::signal(SIGPIPE, SIG_DFL);
+  // A file that grows over the limit of `ulimit -f` is an error like a full disk, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Replays LLM request traffic through a model of a serving engine on GPUs.", "inferometer");
   return inferometer::run_program(app, argc, argv);
 }

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/known_word.hpp"
+#include "sim/cli/named_file.hpp"
 #include "sim/cli/roofline_report.hpp"
 #include "sim/cli/step_argument.hpp"
 
@@ -92,6 +93,10 @@ void run_roofline(const RooflineOptions& options) {
   setting.kernels = kernel_profile(setting.gpu.name, cost);
   setting.library = setting.kernels ? setting.kernels->library : options.kernels;
   setting.level = level_from(options.level, setting.kernels.has_value());
+  if (!options.kernel_profile.empty() && setting.level != CostLevel::calibrated) {
+    throw ConfigError(Position{}, "--kernel-profile has no meaning at level " + options.level +
+                                      "; measured kernels belong to level calibrated");
+  }
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;
   shard(setting.model, setting.tensor_parallel);  // refuses what cannot be split
@@ -138,6 +143,8 @@ void add_roofline_command(CLI::App& app) {
   command
       ->add_option("--kernel-profile", options->kernel_profile,
                    "Profile of kernels that calibrate run or calibrate fit wrote, in place of a shipped one")
+      ->type_name("FILE")
+      ->check(file_fault)
       ->excludes(kernels);
   options->formats.add_options(*command);
   command->add_flag("--csv", options->csv, "Values with a header instead of a table");

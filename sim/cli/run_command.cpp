@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/interrupt_guard.hpp"
+#include "sim/cli/named_file.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/metrics/activity_recorder.hpp"
 #include "sim/replica/observer_pair.hpp"
@@ -212,7 +213,7 @@ void add_run_command(CLI::App& app) {
           "Write how busy SMs and memory of each GPU were, every 100 ms of simulated time, in the form "
           "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
       ->type_name("FILE")
-      ->check([](const std::string& file) { return file.empty() ? "expected a file, found \"\"" : ""; });
+      ->check(file_fault);
   command
       ->add_option(
           "--stepper", arguments->stepper,

@@ -1,12 +1,14 @@
 #include "sim/cli/sweep_report.hpp"
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "calibration/measure/point_outcome.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 #include "sim/report/text_layout.hpp"
 
@@ -93,6 +95,30 @@ std::string sweep_text(const SweepResult& result, const SweepPlan& plan) {
   if (result.thrown_away > 0) {
     text += fmt::format("  {} samples thrown away: the GPU was below three quarters of its clock, or hot\n",
                         grouped(result.thrown_away));
+  }
+  return text;
+}
+
+std::string left_out_text(const std::vector<Measurements>& measured) {
+  struct Kind {
+    std::int64_t points = 0;
+    std::string first;
+    void add(const std::string& example) { first = ++points == 1 ? example : first; }
+  };
+  std::map<std::string, Kind> kinds;
+  for (const Measurements& set : measured) {
+    for (const SkippedPoint& point : set.skipped) {
+      const std::optional<PointOutcome> outcome = outcome_of(point.reason);
+      kinds[outcome ? std::string(to_string(*outcome)) : "skipped"].add(to_string(point.call) + ": " +
+                                                                        point.reason);
+    }
+    for (const SuspectRow& row : set.suspects) {
+      kinds["faster than the GPU can be"].add(to_string(row.where) + ": " + row.reason);
+    }
+  }
+  std::string text = kinds.empty() ? "" : "Left out of the fit:\n";
+  for (const auto& [name, kind] : kinds) {
+    text += fmt::format("  {} {}, such as {}\n", grouped(kind.points), name, kind.first);
   }
   return text;
 }

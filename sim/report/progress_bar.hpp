@@ -30,6 +30,10 @@ class ProgressBar {
  public:
   /// Draws nothing unless `is_terminal`. `out` outlives the bar.
   ProgressBar(std::ostream& out, bool is_terminal, int width = 80);
+  /// Clears, so that an error's message has a line of its own.
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
   /// Redraws the line, from one second of elapsed time on and ten times a second at most. Cheap when it need
   /// not.
   void update(const Progress& progress);

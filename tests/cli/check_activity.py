@@ -80,6 +80,7 @@ class Logs(ActivityCase):
         # Rows of 50 ms: the load begins with row 40, which is not there.
         rows = self.rows("a.log", "--phases", "p.csv", "--period", "50")
         self.assertEqual([row[2] for row in rows if row[:2] == ["GPU", "4"]], ["all", "warm-up"])
+        self.assertIn('note: no sample lies in phase "load"'.split(), rows)
 
     def test_several_logs_keep_their_gpus_apart(self):
         self.write("a.log", LOG)
@@ -101,6 +102,9 @@ class Logs(ActivityCase):
             "hold blanks cannot be told apart\n",
         )
         self.assertIn("none.log", self.refusal("calibrate", "activity", "none.log"))
+        for option in ("--phases", "--simulated"):
+            refusal = self.refusal("calibrate", "activity", "a.log", option, "")
+            self.assertIn(f'{option}: expected a file, found ""', refusal)
         self.write("a.log", LOG)
         self.write("p.csv", "start_s,end_s,name\n2,1,x\n")
         self.assertEqual(

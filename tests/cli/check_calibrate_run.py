@@ -7,6 +7,7 @@ usage: check_calibrate_run.py PROGRAM FAKE_GPU_MODULE
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def environment(**more):
     return {**os.environ, "INFEROMETER_CUDA_MODULE": MODULE, **more}
 
 
-def calibrate(*arguments, **more):
+def calibrate(*arguments, preexec_fn=None, **more):
     return subprocess.run(
         [PROGRAM, "calibrate", "run", *map(str, arguments)],
         capture_output=True,
@@ -32,6 +33,7 @@ def calibrate(*arguments, **more):
         encoding="utf-8",
         env=environment(**more),
         timeout=LONGEST_WAIT_SECONDS,
+        preexec_fn=preexec_fn,
         check=False,
     )
 
@@ -107,6 +109,70 @@ class CalibrateRun(unittest.TestCase):
         calibrate("--budget", "10 s", "--out", whole)
         self.assertEqual(sorted(calls), sorted(record_lines(whole)))
 
+    def test_a_gpu_lost_at_once_is_what_is_said(self):
+        # Before anything was measured, and before anything that is held out of the fit was.
+        for lost_at, words in (("0", ()), ("60", ("No shape that is held out", "No call of a size that counts", "profile written"))):
+            out = self.out / lost_at
+            result = calibrate("--budget", "10 s", "--out", out, FAKE_GPU_LOST_AT=lost_at)
+            self.assertEqual((result.returncode, result.stderr), (1, ""))
+            for sentence in ("the GPU was lost", "the same command goes on", *words):
+                self.assertIn(sentence, result.stdout)
+            self.assertEqual((out / "profile.json").exists(), bool(words))
+            self.assertEqual((out / "summary.txt").exists(), bool(words))
+
+    def test_a_full_disk_keeps_what_was_measured(self):
+        def files_up_to(size):
+            return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        result = calibrate("--budget", "10 s", "--out", self.out, preexec_fn=files_up_to(20_000))
+        self.assert_refused(result, ".jsonl: cannot write all of it: File too large")
+        result = calibrate("--budget", "10 s", "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("was moved to", result.stderr)
+        self.assertIn("were there before", result.stdout)
+        calls = record_lines(self.out)
+        self.assertEqual(len(calls), len(set(calls)))
+        (self.out / "profile.json").unlink()
+        result = calibrate("--budget", "10 s", "--out", self.out, preexec_fn=files_up_to(20_000))
+        self.assert_refused(result, "profile.json: cannot write all of it: File too large")
+        self.assertEqual([path.name for path in self.out.iterdir() if path.name.startswith("profile")], [])
+
+    def test_a_directory_of_something_else_loses_nothing(self):
+        for name in ("profile.json", "summary.txt"):
+            folder = self.out / name.replace(".", "-")
+            folder.mkdir(parents=True)
+            (folder / name).write_text("mine\n", encoding="utf-8")
+            self.assert_refused(calibrate("--budget", "10 s", "--out", folder), name, "overwritten", "h100-sxm")
+            self.assertEqual([path.name for path in folder.iterdir()], [name])
+            self.assertEqual((folder / name).read_text(encoding="utf-8"), "mine\n")
+
+    def test_the_directory_is_read_as_measurements(self):
+        calibrate("--budget", "10 s", "--out", self.out)
+        for arguments in (["show", self.out], ["compare", self.out, self.out / "profile.json"],
+                          ["fit", self.out, "--out", self.out / "again.json"],
+                          ["validate", self.out / "profile.json", self.out]):
+            done = subprocess.run([PROGRAM, "calibrate", *map(str, arguments)], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads((self.out / "again.json").read_text(encoding="utf-8"))["library"], "inferometer")
+
+    def test_what_the_fit_leaves_out_is_said(self):
+        calibrate("--budget", "10 s", "--out", self.out)
+        file = self.out / "h100-sxm.inferometer.elementwise.jsonl"
+        header, *lines = file.read_text(encoding="utf-8").splitlines()
+        points = sorted(map(json.loads, lines), key=lambda point: point["tokens"] * point["width"])
+        # The largest moves far more than the L2 cache holds: no GPU does that in a nanosecond.
+        points[-1].update(dict.fromkeys(["time_ns_median", "time_ns_q1", "time_ns_q3", "time_ns_min"], 1))
+        points[0] = {key: value for key, value in points[0].items() if key not in MEASURED}
+        points[0]["skipped"] = "wrong result: by hand"
+        file.write_text("\n".join([header, *map(json.dumps, points)]) + "\n", encoding="utf-8")
+        result = calibrate("--budget", "10 s", "--out", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for sentence in ("Left out of the fit:\n", f"  1 faster than the GPU can be, such as {file}:{len(points) + 1}",
+                         "  1 wrong result, such as elementwise ", "wrong result: by hand\n"):
+            self.assertIn(sentence, result.stdout)
+            self.assertIn(sentence, (self.out / "summary.txt").read_text(encoding="utf-8"))
+
     def test_ctrl_c_keeps_what_was_measured(self):
         process = subprocess.Popen(
             [PROGRAM, "calibrate", "run", "--budget", "2m", "--out", str(self.out)],
@@ -141,7 +207,9 @@ class CalibrateRun(unittest.TestCase):
         self.assert_refused(calibrate("--dry-run", "--gpu", "h100-smx"), "h100-sxm")
         self.assert_refused(calibrate("--out", self.out, "--budget", "5"), "--budget")
         self.assert_refused(calibrate("--out", self.out, "--budget", "-5m"), "--budget")
-        self.assert_refused(calibrate("--out", self.out, "--budget", "1 s"), "--budget", "too short")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "1 s"), "--budget", '"1 s"', "10 s to 24 h")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "24.1 h"), "--budget", '"24.1 h"', "10 s to 24 h")
+        self.assert_refused(calibrate("--out", self.out, "--budget", "5mm"), "--budget", '"5mm"', "10 s to 24 h", "5m")
         self.assert_refused(calibrate(), "--out")
         self.assert_refused(calibrate("--out", self.out, INFEROMETER_CUDA_MODULE="/nowhere/module.so"), "/nowhere")
         self.assertFalse(self.out.exists())

@@ -7,6 +7,7 @@ usage: check_roofline.py PROGRAM
 import csv
 import io
 import json
+import pathlib
 import subprocess
 import sys
 import unittest
@@ -74,6 +75,16 @@ class Roofline(unittest.TestCase):
                 command("--kv-cache-dtype", "fp16"),
                 '--kv-cache-dtype "fp16" is not known; allowed: auto or fp8',
             )
+
+    def test_a_profile_that_would_not_be_used(self):
+        done = roofline("--kernel-profile", "")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn('--kernel-profile: expected a file, found ""', done.stderr)
+        shipped = pathlib.Path(__file__).parents[2] / "hardware/profiles/h100-sxm/vllm.json"
+        self.complains(
+            roofline("--kernel-profile", shipped, "--level", "roofline"),
+            "--kernel-profile has no meaning at level roofline; measured kernels belong to level calibrated",
+        )
 
     def test_memory(self):
         def memory(*arguments):

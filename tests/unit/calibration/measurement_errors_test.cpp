@@ -130,13 +130,17 @@ TEST_CASE("a folder is read in order of name, and what is of another form passed
   (void)directory.write("sub/a.csv", kGemm + "bfloat16,3,64,64,0.01\n");
   (void)directory.write("a.csv", kGemm + "bfloat16,1,64,64,0.01\n");
   (void)directory.write("readme.txt", "hello\n");
+  const std::string profile =
+      directory.write("profile.json", "{\n  \"schema\": \"inferometer-profile/1\"\n}\n");
   const auto sets = read_measurements({directory.file("")}, {});
   REQUIRE(sets.size() == 1);
   CHECK(test::calls_of(sets[0]) ==
         Lines{"gemm bf16 m=1 n=64 k=64", "gemm bf16 m=2 n=64 k=64", "gemm bf16 m=3 n=64 k=64"});
   CHECK(sets[0].header.inputs.size() == 3);
-  REQUIRE(sets[0].notes.size() == 1);
-  CHECK(sets[0].notes[0].ends_with("readme.txt: passed over, no measurements of a form we know"));
+  REQUIRE(sets[0].notes.size() == 2);
+  CHECK(sets[0].notes[0].ends_with("profile.json: passed over, no measurements of a form we know"));
+  CHECK(sets[0].notes[1].ends_with("readme.txt: passed over, no measurements of a form we know"));
+  CHECK(complaint_about_path(profile) == profile + ": is a profile of kernels; expected measurements");
 }
 
 TEST_CASE("a cut off gzip file is refused, not read in part", "[measurement_errors]") {

@@ -193,5 +193,17 @@ TEST_CASE("a progress bar appears after a second, ten times a second, on termina
   CHECK(pipe.str().empty());
 }
 
+TEST_CASE("a progress bar is taken off the terminal when an error ends what it shows") {
+  std::ostringstream out;
+  try {
+    ProgressBar bar(out, true);
+    bar.update({1.0, seconds(1), "", 1, 10});
+    throw 0;
+  } catch (int) {
+    out << "error";
+  }
+  CHECK(out.str().ends_with("\r\x1b[Kerror"));
+}
+
 }  // namespace
 }  // namespace inferometer

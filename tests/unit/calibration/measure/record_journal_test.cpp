@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +249,40 @@ TEST_CASE("blocks that never reached the disk are taken off like half a line") {
     CHECK(journal.is_done(kGemm));
     CHECK(file_bytes(directory.file(kGemmFile)) == std::string(kHeaderLine) + kGemmLine);
   }
+}
+
+TEST_CASE("lines that no run wrote are refused and left as they are") {
+  const TemporaryDirectory directory;
+  const std::string whole = std::string(kHeaderLine) + kGemmLine;
+  const std::string skipped =
+      R"({"family":"gemm","variant":"bf16","m":16,"n":4096,"k":4096,"skipped":"throttled: hot"})"
+      "\n";
+  const std::string norm =
+      R"({"family":"elementwise","variant":"norm","tokens":64,"width":4096,"skipped":"unsupported: so"})"
+      "\n";
+  const std::string gzip = "\x1f\x8b\x08";
+  const std::vector<std::vector<std::string>> cases = {
+      {whole + kGemmLine, "gemm.jsonl:3", "m=16 n=4096 k=4096", "already"},  // said twice, alike
+      {whole + skipped, "gemm.jsonl:3", "already"},                          // would be tried again for ever
+      {whole + norm, "gemm.jsonl:3", "elementwise", "file of gemm"},
+      {gzip, "gemm.jsonl", "compressed"},
+  };
+  for (const std::vector<std::string>& one : cases) {
+    CAPTURE(one[0]);
+    write(directory.file(kGemmFile), one[0]);
+    const std::string message = complaint(directory.file(""));
+    CAPTURE(message);
+    for (std::size_t i = 1; i < one.size(); ++i) {
+      CHECK(message.find(one[i]) != std::string::npos);
+    }
+    CHECK(file_bytes(directory.file(kGemmFile)) == one[0]);
+  }
+}
+
+TEST_CASE("a pipe in the place of a record file is refused instead of waited for") {
+  const TemporaryDirectory directory;
+  REQUIRE(mkfifo(directory.file(kGemmFile).c_str(), 0600) == 0);
+  check_says(complaint(directory.file("")), {kGemmFile, "not a regular file"});
 }
 
 TEST_CASE("what was cut off before is kept when a file is cut again") {
