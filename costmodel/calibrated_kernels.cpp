@@ -12,9 +12,13 @@ namespace inferometer {
 namespace {
 
 constexpr std::string_view kCommonFormat = "bf16";
-// Not every library fuses them.
-constexpr std::string_view kFusedNorm = "add_norm";
-constexpr std::string_view kPlainNorm = "norm";
+/// An operator that not every profile has, and what is measured in its stead.
+struct StandIn {
+  std::string_view variant, measured;
+};
+
+// Not every library fuses norm and residual; engines have an all-reduce of their own, sweeps that of NCCL.
+constexpr StandIn kStandIns[] = {{"add_norm", "norm"}, {"all_reduce", "nccl_all_reduce"}};
 
 // An error is drawn for a whole region. Those in the tails are of single points, and would make an operator
 // ten times as slow at every size.
@@ -69,8 +73,10 @@ ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
   if (const KernelFit* fit = find_fit(kernels_, call.family, call.variant)) {
     return {fit, call.variant, false};
   }
-  if (call.variant == kFusedNorm) {
-    return choose({call.family, std::string(kPlainNorm), call.axes});
+  for (const StandIn& other : kStandIns) {
+    if (call.variant == other.variant) {
+      return choose({call.family, std::string(other.measured), call.axes});
+    }
   }
   const bool has_formats = call.family == KernelFamily::gemm ||
                            call.family == KernelFamily::prefill_attention ||

@@ -42,6 +42,22 @@ TEST_CASE("kernels: an elementwise operator takes the measured start-up and band
   CHECK(with.kernels.extrapolations(silu).empty());
 }
 
+TEST_CASE(
+    "kernels: a norm stands in for one with residual, NCCL for an all-reduce, where these were not "
+    "measured") {
+  const Kernels with(
+      samples::profile_of({samples::elementwise_fit("norm"), samples::collective_fit("nccl_all_reduce")}));
+  const std::vector<Operator> operators = token_operators(samples::llama_3_8b(), 2, 10);
+  // 4 x 2 B x 10 x 4096 at 0.4 of 1 TB/s.
+  CHECK(with.kernels.time(named(operators, "norm + residual")).bandwidth ==
+        picoseconds(8LL * 10 * 4096 * 10 / 4));
+  const KernelCall& reduce = *named(operators, "all-reduce").call;
+  CHECK(with.kernels.choose(reduce).measured_variant == "nccl_all_reduce");
+  const Kernels both(samples::profile_of(
+      {samples::collective_fit("nccl_all_reduce"), samples::collective_fit("all_reduce")}));
+  CHECK(both.kernels.choose(reduce).measured_variant == "all_reduce");
+}
+
 TEST_CASE("kernels: a collective follows its curve, straight in the logarithm of its bytes") {
   const Kernels with(samples::profile_of({samples::collective_fit("all_reduce")}));
   // Two GPUs send as many bytes as the array has, at half of 100 GB/s, after 5 us.
