@@ -51,7 +51,7 @@ TEST_CASE(
   // 4 x 2 B x 10 x 4096 at 0.4 of 1 TB/s.
   CHECK(with.kernels.time(named(operators, "norm + residual")).bandwidth ==
         picoseconds(8LL * 10 * 4096 * 10 / 4));
-  const KernelCall& reduce = *named(operators, "all-reduce").call;
+  const KernelCall reduce = *named(operators, "all-reduce").call;
   CHECK(with.kernels.choose(reduce).measured_variant == "nccl_all_reduce");
   const Kernels both(samples::profile_of(
       {samples::collective_fit("nccl_all_reduce"), samples::collective_fit("all_reduce")}));
