@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/portable_math.hpp"
+#include "base/quantile.hpp"
 
 namespace inferometer {
 namespace {
@@ -14,11 +15,6 @@ double value_at(const std::vector<double>& sorted, double at) {
   const auto low = static_cast<std::size_t>(at);
   const std::size_t high = std::min(low + 1, sorted.size() - 1);
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-/// The value that a share of these values lies below.
-double quantile(const std::vector<double>& sorted, double share) {
-  return value_at(sorted, share * static_cast<double>(sorted.size() - 1));
 }
 
 /// The value that one more of the kind lies below with this probability: the i-th of n (from 1) is that of
