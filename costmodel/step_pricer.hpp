@@ -26,19 +26,24 @@ struct StepCost {
   Duration latency{};        ///< fixed start-up of kernels
   Duration communication{};  ///< collectives between the GPUs of the replica
   Duration host{};           ///< scheduler, launch, sampling: what is not hidden behind the GPU
+  Duration bubble{};         ///< waiting for a stage of the pipeline that another micro-batch holds
   Duration extrapolated{};   ///< of all these, kernels beyond what was measured; no part of its own
 
   [[nodiscard]] constexpr Duration total() const {
-    return compute + bandwidth + latency + communication + host;
+    return compute + bandwidth + latency + communication + host + bubble;
   }
   friend constexpr StepCost operator+(const StepCost& a, const StepCost& b) {
-    return {a.compute + b.compute, a.bandwidth + b.bandwidth,
-            a.latency + b.latency, a.communication + b.communication,
-            a.host + b.host,       a.extrapolated + b.extrapolated};
+    return {a.compute + b.compute,
+            a.bandwidth + b.bandwidth,
+            a.latency + b.latency,
+            a.communication + b.communication,
+            a.host + b.host,
+            a.bubble + b.bubble,
+            a.extrapolated + b.extrapolated};
   }
   friend constexpr StepCost operator*(const StepCost& a, std::int64_t times) {
-    return {a.compute * times,       a.bandwidth * times, a.latency * times,
-            a.communication * times, a.host * times,      a.extrapolated * times};
+    return {a.compute * times, a.bandwidth * times, a.latency * times,     a.communication * times,
+            a.host * times,    a.bubble * times,    a.extrapolated * times};
   }
   friend constexpr bool operator==(const StepCost&, const StepCost&) = default;
 };

@@ -46,7 +46,11 @@ struct FinishedRequest {
   std::int64_t prompt = 0;
   std::int64_t output = 0;
   std::int32_t preemptions = 0;
-  std::int64_t max_new = 0;  ///< tokens the client allowed, cut to max_model_len
+  std::int64_t max_new = 0;           ///< tokens the client allowed, cut to max_model_len
+  std::int32_t replica = 0;           ///< that finished it
+  std::int32_t prefill_replica = -1;  ///< that computed its prompt, when it was another one
+  std::int32_t retries = 0;           ///< times it was begun anew, after failures
+  Duration handover{};                ///< from the end of its prefill to its KV being there; 0 when it stayed
 };
 
 }  // namespace inferometer

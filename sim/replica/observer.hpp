@@ -20,6 +20,7 @@ namespace inferometer {
 /// admitted, preempted or finished between them. References live only as long as the call.
 struct StepRecord {
   std::int32_t replica = 0;
+  std::int32_t lane = 0;   ///< which of the micro-batches in flight; 0 without a pipeline
   const Stretch& stretch;  ///< how many steps, when, and what they cost
   const StepShape& shape;  ///< what was priced in the first step, padding included
   /// What each step adds to shape.decode_context. Chunks find those before them in their past.

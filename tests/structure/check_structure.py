@@ -20,7 +20,8 @@ LINES_OF_A_FUNCTION_MAX = 70
 DOMAIN = ["costmodel", "workloads", "hardware", "base"]
 BATCH = ["sim/batch", "sim/kvcache"]
 REPLICA = ["sim/replica", "sim/scheduler", *BATCH]
-METRICS = ["sim/metrics", "sim/engine", *REPLICA]
+CLUSTER = ["sim/cluster", "sim/router", "sim/network", *REPLICA]
+METRICS = ["sim/metrics", "sim/engine", *CLUSTER]
 SCENARIO = ["sim/scenario", *METRICS]
 
 # Folder -> folders it may include, besides itself. A folder that is not here may not hold C++ at all.
@@ -35,8 +36,11 @@ ARROWS = {
     "sim/batch": ["sim/kvcache", *DOMAIN],
     "sim/scheduler": ["sim/batch", *DOMAIN],
     "sim/replica": ["sim/scheduler", *BATCH, *DOMAIN],
-    "sim/engine": [*REPLICA, *DOMAIN],
-    "sim/metrics": ["sim/engine", *REPLICA, *DOMAIN],
+    "sim/network": DOMAIN,
+    "sim/router": DOMAIN,
+    "sim/cluster": ["sim/router", "sim/network", *REPLICA, *DOMAIN],
+    "sim/engine": [*CLUSTER, *DOMAIN],
+    "sim/metrics": ["sim/engine", *CLUSTER, *DOMAIN],
     "sim/scenario": [*METRICS, *DOMAIN],
     "sim/report": [*SCENARIO, *DOMAIN],
     "sim/cli": ["sim/report", "calibration", *SCENARIO, *DOMAIN],

@@ -1,0 +1,59 @@
+#pragma once
+
+// What a cluster is made of: nodes of GPUs, their links, the fabric between them. Files:
+// hardware/clusters/<name>.yaml, every number with source and date.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "hardware/gpu_spec.hpp"
+
+namespace inferometer {
+
+/// A machine with GPUs. All bandwidths are of one direction.
+struct NodeSpec {
+  std::int64_t gpus = 0;         ///< in one node
+  BytesPerSecond gpu_bandwidth;  ///< of one GPU to the others of its node (NVSwitch, NVLink bridge or PCIe)
+  Duration gpu_latency{};        ///< of a message between them
+  std::int64_t nics = 0;         ///< for GPU traffic; GPU g uses NIC g * nics / gpus
+  BytesPerSecond nic_bandwidth;  ///< of one NIC
+  BytesPerSecond storage_bandwidth;  ///< at which one node reads weights, all its GPUs together
+};
+
+/// The network between nodes: a fat tree of two levels. Leaf switches join `nodes_per_leaf` nodes; the links
+/// from a leaf up carry 1 / oversubscription of what its nodes can send.
+struct FabricSpec {
+  std::int64_t nodes_per_leaf = 0;
+  double oversubscription = 1;  ///< >= 1
+  Duration latency{};           ///< of a message from NIC to NIC, whatever the number of switches
+};
+
+/// What transfers of KV and weights reach of the rate of a link: `efficiency * s / (s + half_size)` for a
+/// message of s bytes on one pair of GPUs.
+struct TransferSpec {
+  Duration set_up{};      ///< once a transfer: metadata, registration, the first descriptor
+  double efficiency = 1;  ///< of the largest messages; in (0, 1]
+  Bytes half_size;        ///< message that reaches half of that; may be zero
+};
+
+struct ClusterSpec {
+  std::string name;   ///< as in a scenario: "dgx-h100"
+  std::string title;  ///< "NVIDIA DGX H100, 8 x 400 Gb/s InfiniBand"
+  std::string gpu;    ///< built-in GPU its nodes have
+  NodeSpec node;
+  FabricSpec fabric;
+  TransferSpec transfer;
+  std::vector<std::pair<std::string, Provenance>> provenance;  ///< by key of the file, in file order
+};
+
+/// Names of the built-in clusters, sorted.
+std::vector<std::string> builtin_cluster_names();
+
+/// A built-in name, or a path to a YAML file of the same form. Throws ConfigError (unknown name: lists the
+/// known ones and suggests the nearest).
+ClusterSpec load_cluster(const std::string& name_or_path);
+
+}  // namespace inferometer
