@@ -65,11 +65,30 @@ ActiveKeys::ActiveKeys(const Table& table, const ConfigNode& node) : table_(tabl
   }
 }
 
+const Key* ActiveKeys::active_key(const std::string& name) const {
+  const auto found =
+      std::find_if(keys_.begin(), keys_.end(), [&](const Key* key) { return key->name == name; });
+  return found == keys_.end() ? nullptr : *found;
+}
+
+bool ActiveKeys::is_undecided(const std::string& name) const {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i] == State::undecided && find_key(table_.variants()[i].keys, name) != nullptr) {
+      return true;
+    }
+  }
+  return false;
+}
+
 ActiveKeys::State ActiveKeys::state_of(const Table::Variant& variant) const {
   if (variant.word.empty()) {
     return node_.find(variant.selector) != nullptr ? State::active : State::inactive;
   }
-  const Key& selector = *find_key(table_.keys(), variant.selector);
+  const Key* const found = active_key(variant.selector);
+  if (found == nullptr) {
+    return is_undecided(variant.selector) ? State::undecided : State::inactive;
+  }
+  const Key& selector = *found;
   const std::optional<std::string> word = word_of(selector, node_);
   if (!word) {
     return selector.is_required ? State::undecided : State::inactive;
@@ -81,14 +100,8 @@ ActiveKeys::State ActiveKeys::state_of(const Table::Variant& variant) const {
 }
 
 std::string ActiveKeys::unknown_key_fault(const std::string& name, const std::string& path) const {
-  const auto is_named = [&](const Key* key) { return key->name == name; };
-  if (std::any_of(keys_.begin(), keys_.end(), is_named)) {
+  if (active_key(name) != nullptr || is_undecided(name)) {
     return "";
-  }
-  for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i] == State::undecided && find_key(table_.variants()[i].keys, name) != nullptr) {
-      return "";
-    }
   }
   const std::string other_variant = other_variant_fault(name, path);
   if (!other_variant.empty()) {
@@ -119,21 +132,36 @@ std::string ActiveKeys::unknown_key_fault(const std::string& name, const std::st
 std::string ActiveKeys::other_variant_fault(const std::string& name, const std::string& path) const {
   std::string selector;
   std::vector<std::string> words;
+  const auto collect = [&](bool of_active_selectors) {
+    for (const Table::Variant& variant : table_.variants()) {
+      const bool has_it = find_key(variant.keys, name) != nullptr &&
+                          (active_key(variant.selector) != nullptr) == of_active_selectors;
+      if (has_it && (selector.empty() || variant.selector == selector)) {
+        selector = variant.selector;
+        words.push_back(variant.word);
+      }
+    }
+  };
+  // The choice that the section makes last says most: of two that have the key, the one within the other.
   for (const Table::Variant& variant : table_.variants()) {
-    const bool has_it = find_key(variant.keys, name) != nullptr;
-    if (has_it && (selector.empty() || variant.selector == selector)) {
+    if (find_key(table_.keys(), variant.selector) == nullptr && active_key(variant.selector) != nullptr &&
+        find_key(variant.keys, name) != nullptr) {
       selector = variant.selector;
-      words.push_back(variant.word);
     }
   }
-  if (selector.empty()) {
+  collect(true);
+  if (words.empty()) {
+    collect(false);
+  }
+  if (words.empty()) {
     return "";
   }
   const std::string start = fmt::format("\"{}{}\" goes with", path.empty() ? "" : path + ".", name);
   if (words.front().empty()) {
     return fmt::format("{} the key {}, which is not given", start, selector);
   }
-  const std::optional<std::string> word = word_of(*find_key(table_.keys(), selector), node_);
+  const Key* const key = active_key(selector);
+  const std::optional<std::string> word = key == nullptr ? std::nullopt : word_of(*key, node_);
   return fmt::format("{} {} {}, {}", start, selector, join_alternatives(words),
                      word ? "not with " + *word : "and " + selector + " is not given");
 }

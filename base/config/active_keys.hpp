@@ -23,6 +23,8 @@ class ActiveKeys {
 
  private:
   enum class State { active, inactive, undecided };
+  [[nodiscard]] const Key* active_key(const std::string& name) const;
+  [[nodiscard]] bool is_undecided(const std::string& name) const;
   [[nodiscard]] State state_of(const Table::Variant& variant) const;
   [[nodiscard]] std::string other_variant_fault(const std::string& name, const std::string& path) const;
 

@@ -36,7 +36,8 @@ std::string type_word(const Key& key) {
       "count",     "number",       "true/false", "text",  "word",  "duration",  "bytes",
       "bandwidth", "compute rate", "rate",       "price", "power", "frequency", "section"};
   const std::string word(kWords.at(static_cast<std::size_t>(key.type)));
-  return key.is_list ? "list of " + word : word;
+  const bool may_be_bare = key.table != nullptr && !key.table->bare_value().empty();
+  return key.is_list ? "list of " + word : may_be_bare ? "word or section" : word;
 }
 
 std::string default_words(const Key& key) {

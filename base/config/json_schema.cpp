@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json object_schema(const Table& table);
+Json section_schema(const Table& table);
 
 Json number_of(const Key& key, const std::string& text) {
   ConfigNode node;
@@ -58,7 +58,7 @@ Json value_schema(const Key& key) {
     case ValueType::choice:
       return {{"enum", key.words}};
     case ValueType::section:
-      return object_schema(*key.table);
+      return section_schema(*key.table);
     default:
       return {{"type", "string"}, {"pattern", quantity_pattern(key.type)}};
   }
@@ -127,20 +127,31 @@ void add_keys(const std::vector<Key>& keys, Json& properties, Json& required) {
   }
 }
 
+const Key* find_key(const std::vector<Key>& keys, const std::string& name) {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+Json may_have(const Table& table, const std::string& name);
+
 /// True of an object in which `selector` has one of the words, given or by default; for no words: is given.
 Json selected(const Table& table, const std::string& selector, const std::vector<std::string>& words) {
   if (words.empty()) {
     return {{"required", Json::array({selector})}};
   }
-  const auto key = std::find_if(table.keys().begin(), table.keys().end(),
-                                [&](const Key& each) { return each.name == selector; });
+  const Key* key = find_key(table.keys(), selector);
+  const bool is_of_variant = key == nullptr;
+  for (const Table::Variant& variant : table.variants()) {
+    key = key != nullptr ? key : find_key(variant.keys, selector);
+  }
+  INFEROMETER_CHECK(key != nullptr, "a variant's selector must be a key: " + selector);
   Json condition{{"properties", {{selector, {{"enum", words}}}}}};
   const bool is_default =
       key->default_text && std::find(words.begin(), words.end(), *key->default_text) != words.end();
   if (!is_default) {
     condition["required"] = Json::array({selector});
   }
-  return condition;
+  return is_of_variant ? Json{{"allOf", Json::array({may_have(table, selector), condition})}} : condition;
 }
 
 /// True of an object that may have the variant key `name`: any selector with any of the words that have it.
@@ -155,8 +166,7 @@ Json may_have(const Table& table, const std::string& name) {
     std::vector<std::string> words;
     bool has_it = false;
     for (const Table::Variant& variant : table.variants()) {
-      const bool is_here = std::any_of(variant.keys.begin(), variant.keys.end(),
-                                       [&](const Key& key) { return key.name == name; });
+      const bool is_here = find_key(variant.keys, name) != nullptr;
       if (variant.selector == first.selector && is_here) {
         has_it = true;
         words.push_back(variant.word);
@@ -217,6 +227,12 @@ Json object_schema(const Table& table) {
     schema["allOf"] = std::move(rules);
   }
   return schema;
+}
+
+Json section_schema(const Table& table) {
+  const Key* const bare = find_key(table.keys(), table.bare_value());
+  return bare == nullptr ? object_schema(table)
+                         : Json{{"anyOf", Json::array({value_schema(*bare), object_schema(table)})}};
 }
 
 /// What holds of a part of an object: nothing must be there, and what goes with a choice cannot be told.

@@ -1,6 +1,7 @@
 #include "base/config/overlay_choices.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace inferometer {
@@ -16,12 +17,16 @@ std::string chosen_word(const Table& table, const ConfigNode& node, const std::s
   if (const ConfigNode* written = node.find(selector)) {
     return written->scalar;
   }
-  for (const Key& key : table.keys()) {
-    if (key.name == selector) {
-      return key.default_text.value_or("");
-    }
+  const auto default_of = [&](const std::vector<Key>& keys) -> std::optional<std::string> {
+    const auto found =
+        std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == selector; });
+    return found == keys.end() ? std::nullopt : std::optional(found->default_text.value_or(""));
+  };
+  std::optional<std::string> word = default_of(table.keys());
+  for (const Table::Variant& variant : table.variants()) {
+    word = word ? word : default_of(variant.keys);
   }
-  return "";
+  return word.value_or("");
 }
 
 /// Selectors of `base` whose choice `over` undoes.
@@ -62,7 +67,7 @@ void drop(ConfigNode& base, const ConfigNode& over, const Table& table, const st
   if (base.kind != ConfigNode::Kind::map || over.kind != ConfigNode::Kind::map) {
     return;
   }
-  const std::set<std::string> undone = undone_selectors(base, over, table);
+  std::set<std::string> undone = undone_selectors(base, over, table);
   std::set<std::string> leaving;
   for (const std::string& selector : undone) {
     if (is_alternative(table, selector) && over.find(selector) == nullptr) {
@@ -73,6 +78,7 @@ void drop(ConfigNode& base, const ConfigNode& over, const Table& table, const st
     if (undone.count(variant.selector) != 0) {
       for (const Key& key : variant.keys) {
         leaving.insert(key.name);
+        undone.insert(key.name);  // a choice within the choice goes with it
       }
     }
   }

@@ -63,8 +63,20 @@ std::string not_a_map(const Table& table, const ConfigNode& node, const std::str
   return fmt::format("expected a map, found \"{}\"; {}", shown(node.scalar), example);
 }
 
+/// `name: value` where the table lets a bare value stand for one key.
+ConfigNode written_out(const Table& table, const ConfigNode& node) {
+  ConfigNode map;
+  map.kind = ConfigNode::Kind::map;
+  map.where = node.where;
+  map.entries.push_back({table.bare_value(), node.where, node});
+  return map;
+}
+
 Values Reader::section(const Table& table, const ConfigNode& node, const std::string& path,
                        const Position& where) {
+  if (node.kind == ConfigNode::Kind::scalar && !table.bare_value().empty()) {
+    return section(table, written_out(table, node), path, where);
+  }
   Values values;
   values.set_where(where);
   if (node.kind != ConfigNode::Kind::map && node.kind != ConfigNode::Kind::null) {

@@ -66,9 +66,16 @@ Key& Table::add_section(std::string name, Table table, std::string sentence) {
 }
 
 void Table::add_variant(const std::string& selector, const std::string& word, std::vector<Key> keys) {
-  const auto found =
-      std::find_if(keys_.begin(), keys_.end(), [&](const Key& key) { return key.name == selector; });
-  INFEROMETER_CHECK(found != keys_.end() && found->type == ValueType::choice && !found->is_list,
+  const auto search = [&](const std::vector<Key>& among) {
+    const auto found =
+        std::find_if(among.begin(), among.end(), [&](const Key& key) { return key.name == selector; });
+    return found == among.end() ? nullptr : &*found;
+  };
+  const Key* found = search(keys_);
+  for (const Variant& variant : variants_) {
+    found = found != nullptr ? found : search(variant.keys);
+  }
+  INFEROMETER_CHECK(found != nullptr && found->type == ValueType::choice && !found->is_list,
                     "a variant needs a choice key: " + selector);
   INFEROMETER_CHECK(std::find(found->words.begin(), found->words.end(), word) != found->words.end(),
                     "a variant of a word that " + selector + " does not have: " + word);
@@ -82,6 +89,14 @@ void Table::set_alternatives(std::vector<std::string> keys) {
         "an alternative the table does not have: " + name);
   }
   alternatives_ = std::move(keys);
+}
+
+void Table::set_bare_value(const std::string& key) {
+  const auto found =
+      std::find_if(keys_.begin(), keys_.end(), [&](const Key& each) { return each.name == key; });
+  INFEROMETER_CHECK(found != keys_.end() && found->table == nullptr && !found->is_list,
+                    "a bare value needs a plain key: " + key);
+  bare_value_ = key;
 }
 
 void Table::add_when_given(const std::string& key, std::vector<Key> keys) {

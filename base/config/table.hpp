@@ -74,9 +74,9 @@ class Table {
   Key& add_choice(std::string name, std::vector<std::string> words, std::string sentence);
   Key& add_section(std::string name, Table table, std::string sentence);
 
-  /// Further keys that exist only when the choice key `selector` (already added) has the given word. A key of
-  /// another variant is an error that names the variants which have it. Two variants may both have a key of a
-  /// name.
+  /// Further keys that exist only when the choice key `selector` (already added, perhaps by another variant)
+  /// has the given word. A key of another variant is an error that names the variants which have it. Two
+  /// variants may both have a key of a name.
   void add_variant(const std::string& selector, const std::string& word, std::vector<Key> keys);
 
   /// Further keys that exist only when the user gives `key` (already added) at all, for one-of keys such as
@@ -86,6 +86,10 @@ class Table {
   /// Keys (already added) of which a section has one only: each stands for another way to say the same thing.
   /// For overlay_choices(); that there is exactly one is for the section's reader to check.
   void set_alternatives(std::vector<std::string> keys);
+
+  /// A bare value in place of the section stands for this key (already added) alone: `router: random` for
+  /// `router: {policy: random}`.
+  void set_bare_value(const std::string& key);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& summary() const { return summary_; }
@@ -98,12 +102,15 @@ class Table {
   };
   [[nodiscard]] const std::vector<Variant>& variants() const { return variants_; }
   [[nodiscard]] const std::vector<std::string>& alternatives() const { return alternatives_; }
+  /// "" when the section is always a map.
+  [[nodiscard]] const std::string& bare_value() const { return bare_value_; }
 
  private:
   std::string name_, summary_;
   std::vector<Key> keys_;
   std::vector<Variant> variants_;
   std::vector<std::string> alternatives_;
+  std::string bare_value_;
 };
 
 /// Reads `node` by `table`. Adds every mistake to `diagnostics` (unknown keys first, then missing ones, then

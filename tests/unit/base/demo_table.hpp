@@ -48,4 +48,24 @@ inline Table demo_table() {
   return table;
 }
 
+/// A choice within a choice: mode split has a key `inner` of its own, whose words have the keys that the modes
+/// of the same names have. The section may be written as its mode alone.
+inline Table nested_choice_table() {
+  Table table("", "Nested");
+  const std::vector<Key> of_fast{Key("budget", ValueType::count, "A budget").by_default("8")};
+  const std::vector<Key> of_slow{Key("wait", ValueType::duration, "A wait").by_default("1 s")};
+  table.add_choice("mode", {"fast", "slow", "split"}, "Mode").by_default("fast");
+  table.add_variant("mode", "fast", of_fast);
+  table.add_variant("mode", "slow", of_slow);
+  Table split("", "");
+  split.add_choice("inner", {"fast", "slow"}, "Mode of the halves").by_default("fast");
+  table.add_variant("mode", "split", split.keys());
+  table.add_variant("inner", "fast", of_fast);
+  table.add_variant("inner", "slow", of_slow);
+  table.set_bare_value("mode");
+  Table top("", "Top");
+  top.add_section("engine", table, "The engine");
+  return top;
+}
+
 }  // namespace inferometer

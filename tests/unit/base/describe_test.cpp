@@ -101,6 +101,20 @@ TEST_CASE("the schema ties keys to the words of their variants") {
   CHECK(std::count(top_rules.begin(), top_rules.end(), when_given) == 1);
 }
 
+TEST_CASE("the schema ties the keys of a choice within a choice to both") {
+  const Json schema = Json::parse(json_schema(nested_choice_table()));
+  const Json& either = schema.at("properties").at("engine").at("anyOf");
+  CHECK(either.at(0) == Json::parse(R"({"enum": ["fast", "slow", "split"]})"));
+  const Json& rules = either.at(1).at("allOf");
+  const Json only_slow = Json::parse(R"({
+    "if": {"anyOf": [
+      {"properties": {"mode": {"enum": ["slow"]}}, "required": ["mode"]},
+      {"allOf": [{"properties": {"mode": {"enum": ["split"]}}, "required": ["mode"]},
+                 {"properties": {"inner": {"enum": ["slow"]}}, "required": ["inner"]}]}]},
+    "else": {"properties": {"wait": false}}})");
+  CHECK(std::count(rules.begin(), rules.end(), only_slow) == 1);
+}
+
 TEST_CASE("a default word counts as chosen in the schema") {
   Table table("", "");
   table.add_choice("policy", {"a", "b"}, "Which").by_default("a");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/support/catch.hpp"
+#include "tests/unit/base/demo_table.hpp"
 
 using namespace inferometer;
 
@@ -91,4 +92,16 @@ TEST_CASE("choices of nested sections count by themselves") {
   const Outcome outcome = laid("{budget: 1, deep: {shape: flat, width: 2}}", "{deep: {shape: steep}}");
   CHECK(outcome.keys == Words{"budget", "deep"});
   CHECK(outcome.left_out == Words{"deep.width"});
+}
+
+TEST_CASE("with a choice goes the choice within it and its keys") {
+  const auto left_out = [](const std::string& base, const std::string& over) {
+    ConfigNode node = read_yaml_text(base, "base");
+    return overlay_choices(node, read_yaml_text(over, "over"), nested_choice_table());
+  };
+  CHECK(left_out("engine: {mode: split, inner: slow, wait: 2 s}", "engine: {mode: fast}") ==
+        Words{"engine.inner", "engine.wait"});
+  CHECK(left_out("engine: {mode: split, inner: slow, wait: 2 s}", "engine: {inner: fast}") ==
+        Words{"engine.wait"});
+  CHECK(left_out("engine: {mode: split, budget: 2}", "engine: {inner: fast}").empty());  // fast by default
 }

@@ -136,6 +136,38 @@ TEST_CASE("keys of another variant name the words that have them") {
   CHECK(told("model: m\nengine: {policy: sarathi}\ntrace: t\nrate_scale: 2\n").empty());
 }
 
+TEST_CASE("a choice within a choice has its keys while both are made") {
+  const auto told_of_engine = [](const std::string& engine) {
+    return told_by(nested_choice_table(), "engine: " + engine + "\n");
+  };
+  CHECK(told_of_engine("{mode: split, budget: 5}").empty());  // inner is fast by default
+  CHECK(told_of_engine("{mode: split, inner: slow, wait: 5 s}").empty());
+  CHECK(told_of_engine("{mode: split, inner: slow, budget: 5}") ==
+        "f:1:37: \"engine.budget\" goes with inner fast, not with slow");
+  CHECK(told_of_engine("{inner: slow}") == "f:1:10: \"engine.inner\" goes with mode split, not with fast");
+  CHECK(told_of_engine("{mode: slow, budget: 5}") ==
+        "f:1:22: \"engine.budget\" goes with mode fast, not with slow");
+  // A wrong word is one mistake: what would go with it is not another.
+  CHECK(told_of_engine("{mode: splat, wait: 5 s, inner: slow}").find("wait") == std::string::npos);
+
+  Diagnostics diagnostics;
+  const Values values =
+      parse(nested_choice_table(), read_yaml_text("engine: {mode: split, inner: slow}", "f"), diagnostics);
+  diagnostics.throw_if_any();
+  CHECK(values.section("engine").duration("wait") == seconds(1));
+  CHECK_FALSE(values.section("engine").has("budget"));
+}
+
+TEST_CASE("a bare value stands for the one key that a section names") {
+  Diagnostics diagnostics;
+  const Values values = parse(nested_choice_table(), read_yaml_text("engine: slow", "f"), diagnostics);
+  diagnostics.throw_if_any();
+  CHECK(values.section("engine").text("mode") == "slow");
+  CHECK(to_string(values.section("engine").where("mode")) == "f:1:9");
+  CHECK(told_by(nested_choice_table(), "engine: slaw\n") ==
+        told_by(nested_choice_table(), "engine:  {mode: slaw}\n").replace(4, 2, "9"));
+}
+
 TEST_CASE("an unknown key with nothing near lists what is allowed") {
   CHECK(told(kRight + "gpu: {zzzzzz: 1}\n") ==
         "f:3:7: unknown key \"gpu.zzzzzz\"; allowed: memory, hbm_bandwidth, peak, price, power, clock");
