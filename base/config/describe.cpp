@@ -160,7 +160,8 @@ void write_sections(const std::vector<Key>& keys, const std::string& path, std::
     if (key.table != nullptr) {
       out += "\n";
       const std::string& summary = key.table->summary();
-      write_table(*key.table, path.empty() ? key.name : path + "." + key.name,
+      const std::string name = key.name + (key.is_list ? "[]" : "");
+      write_table(*key.table, path.empty() ? name : path + "." + name,
                   sentence(summary.empty() ? key.doc : summary), out);
     }
   }

@@ -20,6 +20,9 @@ void check_round_trips(const Values& values) {
     if (value.section != nullptr) {
       check_round_trips(*value.section);
     }
+    for (const std::shared_ptr<const Values>& element : value.sections) {
+      check_round_trips(*element);
+    }
     for (const Value::Scalar& scalar : value.scalars) {
       const std::string text = to_text(scalar);
       if (!has_unit(value.type)) {
