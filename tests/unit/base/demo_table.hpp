@@ -48,8 +48,8 @@ inline Table demo_table() {
   return table;
 }
 
-/// A choice within a choice: mode split has a key `inner` of its own, whose words have the keys that the modes
-/// of the same names have. The section may be written as its mode alone.
+/// A choice within a choice: mode split has a key `inner` of its own, whose words have the keys that the
+/// modes of the same names have. The section may be written as its mode alone.
 inline Table nested_choice_table() {
   Table table("", "Nested");
   const std::vector<Key> of_fast{Key("budget", ValueType::count, "A budget").by_default("8")};

@@ -143,7 +143,7 @@ TEST_CASE("a choice within a choice has its keys while both are made") {
   CHECK(told_of_engine("{mode: split, budget: 5}").empty());  // inner is fast by default
   CHECK(told_of_engine("{mode: split, inner: slow, wait: 5 s}").empty());
   CHECK(told_of_engine("{mode: split, inner: slow, budget: 5}") ==
-        "f:1:37: \"engine.budget\" goes with inner fast, not with slow");
+        "f:1:36: \"engine.budget\" goes with inner fast, not with slow");
   CHECK(told_of_engine("{inner: slow}") == "f:1:10: \"engine.inner\" goes with mode split, not with fast");
   CHECK(told_of_engine("{mode: slow, budget: 5}") ==
         "f:1:22: \"engine.budget\" goes with mode fast, not with slow");
