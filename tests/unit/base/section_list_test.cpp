@@ -105,11 +105,15 @@ TEST_CASE("a list of sections may be required or have no value when absent") {
   parse(needed, read_yaml_text("", "f"), diagnostics);
   REQUIRE(diagnostics.found().size() == 1);
   CHECK(diagnostics.found().front().message == "missing key \"events\" (a list of maps)");
+  const Json schema = Json::parse(json_schema(needed));
+  CHECK(schema.at("required") == Json::array({"events"}));
+  CHECK_FALSE(schema.at("properties").at("events").contains("default"));
   CHECK(read(needed, read_yaml_text("events: []", "f")).sections("events").empty());
 
   Table spare("", "");
   spare.add_section_list("events", event_table(), "").optional("nothing happens");
   CHECK_FALSE(read(spare, read_yaml_text("", "f")).has("events"));
+  CHECK(describe(spare).starts_with("  events  list of section  optional  When absent: nothing happens.\n"));
 }
 
 TEST_CASE("mistakes in every element of a list are reported at their places") {
