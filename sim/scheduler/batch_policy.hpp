@@ -75,7 +75,16 @@ using PolicyRegistry = Registry<PolicyEntry>;
 /// static, orca, continuous, chunked_prefill, sarathi.
 void register_builtin_policies(PolicyRegistry& registry);
 
-/// The section `engine` of a scenario: keys of every policy, then those of each registered one.
-Table engine_table(const PolicyRegistry& registry);
+/// A policy of whole clusters, which splits requests over engines and leaves their batches to a registered
+/// policy.
+struct EngineSplit {
+  std::string policy;     ///< its word; "": there is none
+  std::vector<Key> keys;  ///< its own
+  std::string inner;      ///< that of `keys` which names the policy of the engines
+};
+
+/// The section `engine` of a scenario: keys of every policy, then those of each registered one, then those of
+/// `split` with the keys of the policy it takes for its engines.
+Table engine_table(const PolicyRegistry& registry, const EngineSplit& split = {});
 
 }  // namespace inferometer

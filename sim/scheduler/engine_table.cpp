@@ -3,9 +3,13 @@
 
 namespace inferometer {
 
-Table engine_table(const PolicyRegistry& registry) {
+Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
   Table table("engine", "How the serving engine batches requests and holds their KV cache");
-  table.add_choice("policy", registry.names(), "Batch policy").by_default("chunked_prefill");
+  std::vector<std::string> policies = registry.names();
+  if (!split.policy.empty()) {
+    policies.push_back(split.policy);
+  }
+  table.add_choice("policy", policies, "Batch policy").by_default("chunked_prefill");
   table.add("max_num_seqs", ValueType::count, "Most sequences running at once")
       .by_default("256")
       .range("1", "65536");
@@ -33,6 +37,12 @@ Table engine_table(const PolicyRegistry& registry) {
       .by_default("auto");
   for (const PolicyEntry& policy : registry.entries()) {
     table.add_variant("policy", policy.name, policy.keys);
+  }
+  if (!split.policy.empty()) {
+    table.add_variant("policy", split.policy, split.keys);
+    for (const PolicyEntry& policy : registry.entries()) {
+      table.add_variant(split.inner, policy.name, policy.keys);
+    }
   }
   return table;
 }

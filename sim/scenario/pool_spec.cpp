@@ -1,0 +1,118 @@
+#include "sim/scenario/pool_spec.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "sim/scenario/cluster_table.hpp"
+#include "sim/scenario/disaggregation.hpp"
+#include "sim/scenario/load_named.hpp"
+
+namespace inferometer {
+namespace {
+
+const Values* pools_of(const Values& scenario) {
+  return scenario.has("cluster") ? &scenario.section("cluster").section("pools") : nullptr;
+}
+
+bool has_pool(const Values* pools, PoolRole role) {
+  return pools != nullptr && pools->has(to_string(role));
+}
+
+std::string pool_path(PoolRole role) {
+  return "cluster.pools." + std::string(to_string(role));
+}
+
+/// Prompts and decodes on pools of their own need both pools, and a policy that sends requests there.
+void check_roles(const Values& scenario, Diagnostics& diagnostics) {
+  const Values* const pools = pools_of(scenario);
+  const Values& engine = scenario.section("engine");
+  const bool is_split = engine.text("policy") == kDisaggregated;
+  for (const PoolRole role : {PoolRole::prefill, PoolRole::decode}) {
+    const std::string name(to_string(role));
+    if (is_split && !has_pool(pools, role)) {
+      diagnostics.add(pools != nullptr && pools->all().size() > 0 ? pools->where() : engine.where("policy"),
+                      "engine.policy disaggregated needs pools for prefill and decode; there is no " +
+                          pool_path(role) + ", e.g. \"" + name + ": {replicas: 1}\"");
+    } else if (!is_split && has_pool(pools, role)) {
+      diagnostics.add(pools->where(name), pool_path(role) + " goes with engine.policy disaggregated, not with " +
+                                              engine.text("policy"));
+    }
+  }
+  if (is_split && has_pool(pools, PoolRole::mixed) && !engine.has("overflow_tokens")) {
+    diagnostics.add(pools->where("mixed"),
+                    "beside pools for prefill and decode, cluster.pools.mixed gets requests only with "
+                    "engine.overflow_tokens, which is not given");
+  }
+}
+
+/// Where a key that a pool may leave to `hardware` is said.
+Position place_of(const Values& pool, const Values& hardware, const std::string& key) {
+  return pool.has(key) ? pool.where(key) : hardware.where(key);
+}
+
+PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, const ModelSpec& model,
+                   Diagnostics& diagnostics) {
+  const Values& hardware = scenario.section("hardware");
+  const auto count = [&](const char* key) { return pool.has(key) ? pool.count(key) : hardware.count(key); };
+  PoolSpec spec;
+  spec.role = role;
+  spec.replicas = pool.has("replicas") ? pool.count("replicas") : 1;
+  spec.tensor_parallel = count("tensor_parallel");
+  spec.pipeline_parallel = count("pipeline_parallel");
+  spec.straggler = pool.has("straggler") ? pool.number("straggler") : hardware.number("straggler");
+  spec.engine = pool.has("engine") ? pool.section("engine") : scenario.section("engine");
+  spec.cost_model = pool.has("cost_model") ? pool.section("cost_model") : scenario.section("cost_model");
+  spec.gpu_at = place_of(pool, hardware, "gpu");
+  spec.tensor_at = place_of(pool, hardware, "tensor_parallel");
+  spec.pipeline_at = place_of(pool, hardware, "pipeline_parallel");
+  spec.replicas_at = pool.where("replicas");
+  if (pool.has("node")) {
+    spec.node = path_or_name(pool, "node");
+    spec.node_at = pool.where("node");
+  }
+  // A GPU that cannot be loaded is reported where it is named, the scenario's own once.
+  Diagnostics faults;
+  std::optional<GpuSpec> gpu = load_named(pool.has("gpu") ? pool : hardware, "gpu", faults, load_gpu);
+  if (!gpu) {
+    for (const Diagnostic& fault : pool.has("gpu") ? faults.found() : std::vector<Diagnostic>()) {
+      diagnostics.add(fault.where, fault.message);
+    }
+    return spec;
+  }
+  spec.gpu = std::move(*gpu);
+  const bool is_same_gpu = !pool.has("gpu") || pool.text("gpu") == hardware.text("gpu");
+  if (pool.has("price")) {
+    spec.gpu.price = pool.price_rate("price");
+  } else if (hardware.has("price") && is_same_gpu) {
+    spec.gpu.price = hardware.price_rate("price");
+  }
+  spec.model =
+      quantized(model, spec.gpu, spec.engine.text("quantization"), spec.engine.text("kv_cache_dtype"));
+  return spec;
+}
+
+}  // namespace
+
+bool has_prefill_and_decode(const Values& scenario) {
+  const Values* const pools = pools_of(scenario);
+  return has_pool(pools, PoolRole::prefill) && has_pool(pools, PoolRole::decode);
+}
+
+std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model, Diagnostics& diagnostics) {
+  check_roles(scenario, diagnostics);
+  const Values* const pools = pools_of(scenario);
+  std::vector<PoolSpec> specs;
+  for (const PoolRole role : kPoolOrder) {
+    if (has_pool(pools, role)) {
+      specs.push_back(read_pool(role, pools->section(to_string(role)), scenario, model, diagnostics));
+    }
+  }
+  if (specs.empty()) {
+    Values nothing_said;
+    nothing_said.set_where(scenario.section("hardware").where());
+    specs.push_back(read_pool(PoolRole::mixed, nothing_said, scenario, model, diagnostics));
+  }
+  return specs;
+}
+
+}  // namespace inferometer
