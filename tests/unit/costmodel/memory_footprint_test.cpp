@@ -19,7 +19,7 @@ namespace {
 
 MemoryFootprint footprint(const std::string& model, const std::string& gpu, std::int64_t tensor_parallel,
                           const MemorySettings& settings = {}) {
-  return memory_footprint(load_model(model), load_gpu(gpu), tensor_parallel, settings);
+  return memory_footprint(load_model(model), load_gpu(gpu), in_one_node(tensor_parallel), settings);
 }
 
 double error_percent(const MemoryFootprint& computed, double measured_blocks) {
@@ -91,7 +91,8 @@ TEST_CASE("number formats: matrices of the layers shrink, embeddings, lm_head an
         (matrices / 2 + matrices / 64) / 8 + 2 * (2LL * 128'256 * 4096 / 8 + 65 * 4096));
 
   // The whole of it on one H100: 8,030,261,248 - 6,979,321,856 parameters stay at 16 bit.
-  const MemoryFootprint fp8 = memory_footprint(quantized(model, h100, "fp8", "fp8"), h100, 1, {});
+  const MemoryFootprint fp8 =
+      memory_footprint(quantized(model, h100, "fp8", "fp8"), h100, in_one_node(1), {});
   CHECK(fp8.weights == Bytes(6'979'321'856 + 2 * 1'050'939'392));
   CHECK(fp8.kv_bytes_per_token == Bytes(65'536));
   CHECK(fp8.kv_cache == fp8.budget - fp8.weights - fp8.activations - kOtherBytes);
@@ -147,18 +148,18 @@ TEST_CASE("fitting is tight: one byte less than a block does not fit") {
   GpuSpec gpu = load_gpu("h100-sxm");
   MemorySettings settings;
   settings.gpu_memory_utilization = 1.0;
-  const MemoryFootprint roomy = memory_footprint(model, gpu, 1, settings);
+  const MemoryFootprint roomy = memory_footprint(model, gpu, in_one_node(1), settings);
   const Bytes block(16 * 131'072);
   gpu.hbm_usable = roomy.weights + roomy.activations + roomy.other + block;
-  CHECK(memory_footprint(model, gpu, 1, settings).fits());
-  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(1));
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(0));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).fits());
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).blocks == BlockCount(1));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(0));
   gpu.hbm_usable -= Bytes(1);
-  CHECK_FALSE(memory_footprint(model, gpu, 1, settings).fits());
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1));
+  CHECK_FALSE(memory_footprint(model, gpu, in_one_node(1), settings).fits());
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(1));
   gpu.hbm_usable -= block;
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1) + block);
-  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(0));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(1) + block);
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).blocks == BlockCount(0));
 }
 
 TEST_CASE("sequences at a context: whole blocks per sequence") {
@@ -196,7 +197,7 @@ TEST_CASE("the smallest tensor_parallel that holds one sequence is tight in its 
   const ModelSpec model = load_model("qwen3-32b");
   const GpuSpec gpu = load_gpu("h100-sxm");
   // 65.5 GB of weights leave 9.0 GB: 34 k tokens of 262144 B.
-  const TokenCount most = memory_footprint(model, gpu, 1, {}).tokens();
+  const TokenCount most = memory_footprint(model, gpu, in_one_node(1), {}).tokens();
   CHECK(static_cast<double>(most.count()) == Approx(9.0e9 / 262'144).epsilon(0.01));
   CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most) == 1);
   CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most + TokenCount(1)) == 2);
