@@ -71,7 +71,7 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
                    bool is_quiet, Report& report) {
   RerunOptions options;
   options.runs = scenario.uncertainty_runs();
-  if (options.runs == 0 || report.cost_basis.level != CostLevel::calibrated) {
+  if (options.runs == 0 || !has_measured_kernels(deployment)) {
     return true;
   }
   const InterruptGuard guard;
@@ -82,7 +82,8 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
   ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
   const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
   options.capacity_sample = sample;
-  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  options.threads = deployment.can_run_side_by_side() ? static_cast<int>(processors) : 1;
   options.go_on = [&](const RerunProgress& progress) {
     const std::string doing =
         std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
@@ -90,7 +91,7 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
     return !InterruptGuard::flag();
   };
   report.uncertainty =
-      estimate_uncertainty(scenario, deployment, resampled_pricer(scenario, deployment), options);
+      estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), options);
   bar.clear();
   if (!report.uncertainty) {
     report.notes.emplace_back("no uncertainty intervals: the runs behind them were interrupted");
@@ -105,8 +106,8 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
 /// The file that --activity asks for, in place before the run so that one that cannot be written stops it.
 class ActivityOutput {
  public:
-  ActivityOutput(const RunArguments& arguments, const Scenario& scenario, std::int64_t replicas)
-      : recorder_(replicas, WorkTotals(scenario.model, scenario.tensor_parallel())) {
+  ActivityOutput(const RunArguments& arguments, const Deployment& deployment)
+      : recorder_(work_of_replicas(deployment)) {
     if (!arguments.activity.empty()) {
       file_.emplace(arguments.activity);
     }
@@ -114,13 +115,30 @@ class ActivityOutput {
 
   [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
   [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
-  void write(const Scenario& scenario) {
-    const ReplicaGpus gpus{.gpus = scenario.tensor_parallel(), .bandwidth = scenario.gpu.hbm_bandwidth};
-    write_activity_log(recorder_, std::vector(recorder_.replicas().size(), gpus), file_->stream());
+  void write(const Deployment& deployment) {
+    std::vector<ReplicaGpus> gpus;
+    for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+      const PoolSpec& pool = deployment.pools[i].spec;
+      const ReplicaGpus its{.gpus = pool.gpus_per_replica(),
+                            .stages = pool.pipeline_parallel,
+                            .bandwidth = pool.gpu.hbm_bandwidth};
+      gpus.insert(gpus.end(), static_cast<std::size_t>(deployment.cluster.pools[i].replicas), its);
+    }
+    write_activity_log(recorder_, gpus, file_->stream());
     file_->commit();
   }
 
  private:
+  static std::vector<WorkTotals> work_of_replicas(const Deployment& deployment) {
+    std::vector<WorkTotals> work;
+    for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+      const PoolSpec& pool = deployment.pools[i].spec;
+      work.insert(work.end(), static_cast<std::size_t>(deployment.cluster.pools[i].replicas),
+                  WorkTotals(pool.model, pool.tensor_parallel));
+    }
+    return work;
+  }
+
   ActivityRecorder recorder_;
   std::optional<AtomicFile> file_;
 };
@@ -146,21 +164,26 @@ void run(const RunArguments& arguments) {
   }
   const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
   Deployment deployment = make_deployment(scenario);
-  deployment.replica.stepper = arguments.stepper == "reference" ? Stepper::reference : Stepper::fast;
+  deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
+  const bool is_checked = arguments.stepper == "check";
+  if (is_checked && !deployment.can_run_side_by_side()) {
+    throw ConfigError(
+        {"--stepper"},
+        "check runs two simulations side by side, and SimGrid allows one; add --set cluster.network.model=ideal");
+  }
   if (!arguments.out.empty()) {
     make_directory(arguments.out);
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
-  ActivityOutput activity(arguments, scenario, recorder.replicas());
+  ActivityOutput activity(arguments, deployment);
   ObserverPair both(recorder, activity.recorder());
   SimulationObserver& recorded = activity.is_wanted() ? static_cast<SimulationObserver&>(both) : recorder;
-  const bool is_checked = arguments.stepper == "check";
   StepperCheck check(recorded);
   SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorded;
   Simulation simulation = make_simulation(scenario, deployment, observer);
   if (is_checked) {
     Deployment reference = deployment;
-    reference.replica.stepper = Stepper::reference;
+    reference.set_stepper(Stepper::reference);
     check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
   }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
@@ -178,7 +201,7 @@ void run(const RunArguments& arguments) {
     write_outputs(arguments, report, recorder);
   }
   if (activity.is_wanted()) {
-    activity.write(scenario);
+    activity.write(deployment);
   }
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);

@@ -110,10 +110,14 @@ struct AutoscalingSetup {
   Duration scale_down_after = seconds(60);  ///< too little load for that long before a replica is drained
 };
 
-/// Moves a replica between the pools for prefill and decode when one is much more loaded than the other.
+/// Moves replicas between the pools for prefill and decode, one at a time; each keeps one. What a replica has
+/// begun it ends.
 struct DynamicSplitSetup {
   Duration interval = seconds(10);
-  double ratio = 2;  ///< load per replica of one pool over that of the other, in time to work it off
+  /// A decode replica goes over when each prefill replica has more than this to work off.
+  Duration prefill_backlog = seconds(1);
+  /// A prefill replica goes over when the KV blocks of the decode replicas are fuller than this, as a share.
+  double decode_fill = 0.9;
 };
 
 struct ClusterSetup {

@@ -8,20 +8,58 @@
 
 #include "base/config/values_json.hpp"
 #include "base/file_hash.hpp"
+#include "costmodel/pipeline.hpp"
 #include "workloads/trace_reader.hpp"
 
 namespace inferometer {
 namespace {
 
-nlohmann::ordered_json deployment_json(const Scenario& scenario, const Deployment& deployment) {
-  return {{"max_model_len", deployment.limits.max_model_len},
-          {"max_num_seqs", deployment.limits.max_num_seqs},
-          {"kv_blocks", deployment.limits.total_blocks},
-          {"kv_bytes_per_token_per_gpu", deployment.memory.kv_bytes_per_token.count()},
-          {"weights_bytes", deployment.memory.weights.count()},
-          {"activations_bytes", deployment.memory.activations.count()},
-          {"other_bytes", deployment.memory.other.count()},
-          {"price_dollars_per_hour_per_gpu", scenario.gpu.price.count()}};
+nlohmann::ordered_json pool_json(const PoolDeployment& pool) {
+  return {{"max_model_len", pool.limits.max_model_len},
+          {"max_num_seqs", pool.limits.max_num_seqs},
+          {"kv_blocks", pool.limits.total_blocks},
+          {"kv_bytes_per_token_per_gpu", pool.memory.kv_bytes_per_token.count()},
+          {"weights_bytes", pool.memory.weights.count()},
+          {"activations_bytes", pool.memory.activations.count()},
+          {"other_bytes", pool.memory.other.count()},
+          {"price_dollars_per_hour_per_gpu", pool.spec.gpu.price.count()}};
+}
+
+/// Of one replica; of several pools, by their names.
+nlohmann::ordered_json deployment_json(const Deployment& deployment) {
+  if (deployment.pools.size() == 1) {
+    return pool_json(deployment.front());
+  }
+  nlohmann::ordered_json pools;
+  for (const PoolDeployment& pool : deployment.pools) {
+    pools[std::string(to_string(pool.spec.role))] = pool_json(pool);
+  }
+  return pools;
+}
+
+/// "4 x h100-sxm, chunked_prefill"; of a cluster "prefill 2 x (4 x h100-sxm), decode 1 x (8 x h100-sxm),
+/// disaggregated".
+std::string hardware_in_words(const Scenario& scenario, const Deployment& deployment) {
+  std::string text;
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    const PoolSpec& pool = deployment.pools[i].spec;
+    std::string gpus = std::to_string(pool.gpus_per_replica()) + " x " + pool.gpu.name;
+    if (!deployment.is_single()) {
+      gpus = std::string(deployment.pools.size() > 1 ? to_string(pool.role) : "") +
+             (deployment.pools.size() > 1 ? " " : "") +
+             std::to_string(deployment.cluster.pools[i].at_start) + " x (" + gpus + ")";
+    }
+    text += gpus + ", ";
+  }
+  return text + scenario.engine().text("policy");
+}
+
+CostBasis cost_basis_of(const Deployment& deployment) {
+  StagePricers all;
+  for (const PoolDeployment& pool : deployment.pools) {
+    all.insert(all.end(), pool.pricers.begin(), pool.pricers.end());
+  }
+  return basis_of_stages(all);
 }
 
 std::vector<InputFile> hashed_inputs(const Scenario& scenario) {
@@ -79,17 +117,16 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
                    const MetricsRecorder& recorder, bool partial) {
   Report report;
   report.scenario = std::filesystem::path(scenario.file).filename().string();
-  report.setup = scenario.model.name + " on " + std::to_string(scenario.tensor_parallel()) + " x " +
-                 scenario.gpu.name + ", " + scenario.engine().text("policy");
+  report.setup = scenario.model.name + " on " + hardware_in_words(scenario, deployment);
   report.program_version = INFEROMETER_VERSION;
   report.summary = summarize_run(scenario, deployment, simulation, recorder,
                                  capacity_sample(deployment, recorder), partial);
-  report.stepper = to_string(deployment.replica.stepper);
+  report.stepper = to_string(deployment.front().replica.stepper);
   report.step_counts = simulation.step_counts();
   report.events = simulation.events();
   report.slo = evaluate(scenario.slo, report.summary);
-  report.cost_basis = deployment.pricer->basis();
-  report.deployment = deployment_json(scenario, deployment);
+  report.cost_basis = cost_basis_of(deployment);
+  report.deployment = deployment_json(deployment);
   report.resolved_scenario = values_json(scenario.values);
   report.inputs = hashed_inputs(scenario);
   report.notes = scenario.notes;

@@ -59,18 +59,24 @@ class FinishTimes : public SimulationObserver {
 std::int64_t capacity_sample_size(const Deployment& deployment) {
   constexpr std::int64_t kAtLeast = 2048;
   constexpr std::int64_t kFillings = 16;
-  return std::max(kAtLeast, kFillings * deployment.limits.max_num_seqs);
+  std::int64_t most = 0;
+  for (const PoolDeployment& pool : deployment.pools) {
+    most = std::max(most, pool.limits.max_num_seqs);
+  }
+  return std::max(kAtLeast, kFillings * most);
 }
 
 std::optional<PerSecond> saturated_rate(const Scenario& scenario, const Deployment& deployment,
                                         std::span<const RequestLengths> sample) {
   constexpr std::int64_t kFewestFillings = 2;
-  if (static_cast<std::int64_t>(sample.size()) < kFewestFillings * deployment.limits.max_num_seqs) {
+  (void)scenario;
+  const PoolDeployment& pool = deployment.front();
+  if (static_cast<std::int64_t>(sample.size()) < kFewestFillings * pool.limits.max_num_seqs) {
     return std::nullopt;
   }
   FinishTimes finishes;
   std::vector<Replica> replicas;
-  replicas.push_back(make_replica(scenario, deployment, finishes));
+  replicas.push_back(make_replica(pool, 0, finishes));
   Simulation simulation(std::make_unique<Backlog>(sample), std::move(replicas), finishes);
   simulation.run();
 

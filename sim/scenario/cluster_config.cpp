@@ -174,7 +174,8 @@ class ClusterReader {
 
   /// A replica that changes sides must be one that the other pool could have.
   void read_dynamic_split(const Values& section) {
-    setup_.dynamic_split = {section.duration("interval"), section.number("ratio")};
+    setup_.dynamic_split = {section.duration("interval"), section.duration("prefill_backlog"),
+                            section.number("decode_fill")};
     const std::optional<std::size_t> prefill = place_of(pools_, PoolRole::prefill);
     const std::optional<std::size_t> decode = place_of(pools_, PoolRole::decode);
     if (!prefill || !decode) {

@@ -183,16 +183,21 @@ Table router_section(const RouterRegistry& routers) {
 
 Table dynamic_split_table() {
   Table table("dynamic_split", "Moves replicas between the pools for prefill and decode");
-  table.add("interval", ValueType::duration, "How often loads are compared")
+  table.add("interval", ValueType::duration, "How often loads are looked at")
       .by_default("10 s")
       .range("1 ms", "24 h");
   table
-      .add("ratio", ValueType::number,
-           "A replica moves to the pool whose load per replica, in time to work it off, is more than so many "
-           "times that of the other")
-      .by_default("2")
-      .above("1")
-      .range("", "1000");
+      .add("prefill_backlog", ValueType::duration,
+           "A decode replica goes over to prefill when each prefill replica has more than this to work off")
+      .by_default("1 s")
+      .range("1 ms", "24 h");
+  table
+      .add("decode_fill", ValueType::number,
+           "A prefill replica goes over to decode when a larger share of the decode replicas' KV blocks than "
+           "this is held")
+      .by_default("0.9")
+      .above("0")
+      .range("", "1");
   return table;
 }
 

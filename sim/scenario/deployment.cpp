@@ -1,169 +1,215 @@
 #include "sim/scenario/deployment.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/check.hpp"
 #include "base/suggest.hpp"
-#include "base/text.hpp"
-#include "costmodel/cost_options.hpp"
-#include "hardware/profile.hpp"
+#include "sim/scenario/cluster_config.hpp"
+#include "sim/scenario/disaggregation.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
 namespace {
 
-const PolicyEntry& policy_of(const Scenario& scenario) {
-  const PolicyEntry* policy = policy_registry().find(scenario.engine().text("policy"));
-  INFEROMETER_CHECK(policy != nullptr, "the engine table only takes registered policies");
-  return *policy;
+std::string name_of(const PoolDeployment& pool) {
+  return std::string(to_string(pool.spec.role));
 }
 
-/// A model that cannot be split so is reported at the key that says how.
-MemoryFootprint footprint_of(const Scenario& scenario, const MemorySettings& settings) {
-  try {
-    return memory_footprint(scenario.model, scenario.gpu, in_one_node(scenario.tensor_parallel()), settings);
-  } catch (const ConfigError& error) {
-    throw ConfigError(scenario.hardware().where("tensor_parallel"), error.diagnostics().front().message);
+Parallelism parallelism_of(const PoolSpec& pool, const PlacedPool& placed, const ClusterHardware& hardware,
+                           std::size_t place) {
+  Parallelism parallelism;
+  parallelism.tensor = pool.tensor_parallel;
+  parallelism.pipeline = pool.pipeline_parallel;
+  parallelism.tensor_in_node = placed.tensor_in_node;
+  parallelism.stages_in_node = placed.stages_in_node;
+  parallelism.straggler = pool.straggler;
+  if (parallelism.spans_nodes() || !placed.stages_in_node) {
+    parallelism.between_nodes = fabric_link(hardware.nodes[place].node, hardware.fabric);
   }
+  return parallelism;
 }
 
-[[noreturn]] void throw_does_not_fit(const Scenario& scenario, const MemoryFootprint& memory,
-                                     const MemorySettings& settings) {
-  std::string message = scenario.model.name + " does not fit on " + std::to_string(memory.tensor_parallel) +
-                        " x " + scenario.gpu.name + ": each GPU needs " + gigabytes(memory.weights) +
-                        " for weights, " + gigabytes(memory.activations) + " for activations and " +
-                        gigabytes(memory.other) + " for the rest, but the engine may use " +
-                        gigabytes(memory.budget) + ": " + gigabytes(memory.shortfall()) + " too little";
-  const auto enough = smallest_fitting_tensor_parallel(scenario.model, scenario.gpu, settings);
-  message += enough ? "; tensor_parallel: " + std::to_string(*enough) + " would fit"
-                    : "; no tensor_parallel within one node would fit";
-  throw ConfigError(scenario.hardware().where("gpu"), message);
+/// Of a scenario without nodes: each pool's replica has one to itself.
+Placement in_one_place(const std::vector<PoolSpec>& pools) {
+  return place_replicas({{.tensor = pools.front().tensor_parallel,
+                          .pipeline = pools.front().pipeline_parallel,
+                          .gpus_per_node = pools.front().gpus_per_replica()}});
 }
 
-std::int64_t usable_blocks(const Scenario& scenario, const PolicyEntry& policy,
-                           const MemorySettings& settings, const MemoryFootprint& memory) {
-  const Values& engine = scenario.engine();
-  if (!engine.has("num_gpu_blocks") && !memory.fits()) {
-    throw_does_not_fit(scenario, memory, settings);
+PoolSetup pool_setup(const Scenario& scenario, const PoolDeployment& pool, std::vector<std::vector<GpuPlace>> places) {
+  PoolSetup setup;
+  setup.role = pool.spec.role;
+  setup.replicas = static_cast<std::int32_t>(places.size());
+  setup.at_start = static_cast<std::int32_t>(pool.spec.replicas);
+  setup.pipeline = static_cast<std::int32_t>(pool.spec.pipeline_parallel);
+  setup.places = std::move(places);
+  // KV heads that a large tensor group holds more than once cross the network once.
+  setup.kv_bytes_per_token = pool.spec.model.kv_bytes_per_token();
+  setup.layers = pool.spec.model.layers;
+  setup.weights = Bytes(pool.memory.weights.count() * pool.spec.gpus_per_replica());
+  setup.prefill_tokens_per_second = pool.prefill_tokens_per_second();
+  setup.make_router = router_maker(scenario.values, pool.spec.role, router_registry(), scenario.seed());
+  return setup;
+}
+
+std::function<std::unique_ptr<Network>()> network_maker(NetworkModel model, const Platform& platform) {
+  if (model == NetworkModel::none || platform.nodes.empty()) {
+    return {};
   }
-  const std::int64_t blocks =
-      (engine.has("num_gpu_blocks") ? engine.count("num_gpu_blocks") : memory.blocks.count()) -
-      policy.withheld_blocks;
-  if (blocks < 1) {
-    throw ConfigError(engine.where("num_gpu_blocks"),
-                      "engine.num_gpu_blocks leaves no usable block (policy " + policy.name + " keeps " +
-                          std::to_string(policy.withheld_blocks) + " for itself)");
-  }
-  return blocks;
+  return [model, platform] {
+    return model == NetworkModel::simgrid ? make_simgrid_network(platform) : make_ideal_network(platform);
+  };
 }
 
-/// Cuts max_model_len to what the KV cache holds; a length the user asked for is not cut but refused.
-std::int64_t fitting_model_len(const Scenario& scenario, std::int64_t wanted, std::int64_t room,
-                               std::vector<std::string>& notes) {
-  const Values& engine = scenario.engine();
-  if (wanted <= room) {
-    if (wanted > scenario.model.max_positions) {
-      notes.push_back("max_model_len " + std::to_string(wanted) + " is longer than the model was made for (" +
-                      std::to_string(scenario.model.max_positions) + ")");
+const PoolDeployment* find_pool(const std::vector<PoolDeployment>& pools, PoolRole role) {
+  const auto found = std::find_if(pools.begin(), pools.end(),
+                                  [&](const PoolDeployment& pool) { return pool.spec.role == role; });
+  return found == pools.end() ? nullptr : &*found;
+}
+
+/// Blocks go from one pool to the other as they are.
+void check_kv_caches(const PoolDeployment& prefill, const PoolDeployment& decode) {
+  Diagnostics diagnostics;
+  const auto compare = [&](const char* key, const std::string& a, const std::string& b) {
+    if (a != b) {
+      const Values& engine = decode.spec.engine;
+      diagnostics.add(engine.given(key) ? engine.where(key) : prefill.spec.engine.where(key),
+                      std::string("pools for prefill and decode must hold KV caches alike: engine.") + key +
+                          " is " + a + " in pool prefill and " + b + " in pool decode");
     }
-    return wanted;
-  }
-  if (engine.has("max_model_len")) {
-    throw ConfigError(engine.where("max_model_len"), "engine.max_model_len is " + std::to_string(wanted) +
-                                                         " tokens, but the KV cache holds one sequence of " +
-                                                         std::to_string(room) + " at most");
-  }
-  if (room < 2) {
-    throw ConfigError(engine.where(),
-                      "the KV cache holds " + std::to_string(room) +
-                          " tokens of one sequence; at least a prompt token and an output token "
-                          "must fit");
-  }
-  notes.push_back("max_model_len is cut from " + std::to_string(wanted) + " to the " + std::to_string(room) +
-                  " tokens that the KV cache holds");
-  return room;
+  };
+  const auto in_words = [](std::int64_t number) { return std::to_string(number); };
+  compare("block_size", in_words(prefill.limits.block_size), in_words(decode.limits.block_size));
+  const Bytes a = prefill.spec.model.kv_bytes_per_token();
+  const Bytes b = decode.spec.model.kv_bytes_per_token();
+  compare("kv_cache_dtype", in_words(a.count()) + " B a token", in_words(b.count()) + " B a token");
+  diagnostics.throw_if_any();
 }
 
-/// What makes prices less sure: a level that is not there, kernels that were not measured.
-void add_cost_notes(const GpuSpec& gpu, const CostOptions& cost, const CostBasis& basis,
-                    std::vector<std::string>& notes) {
-  if (cost.level == CostLevel::calibrated && basis.level != CostLevel::calibrated) {
-    notes.push_back("no " + cost.kernels + " kernels were measured on " + gpu.name +
-                    ": steps are priced at level roofline");
+/// What one pool cannot hold to its end, none need begin.
+void level_model_len(std::vector<PoolDeployment>& pools, std::vector<std::string>& notes) {
+  const auto shorter = [](const PoolDeployment& a, const PoolDeployment& b) {
+    return a.limits.max_model_len < b.limits.max_model_len;
+  };
+  const auto [least, most] = std::minmax_element(pools.begin(), pools.end(), shorter);
+  if (least->limits.max_model_len == most->limits.max_model_len) {
+    return;
   }
-  notes.insert(notes.end(), basis.notes.begin(), basis.notes.end());
+  notes.push_back("max_model_len is " + std::to_string(least->limits.max_model_len) + " in all pools, as in pool " +
+                  name_of(*least) + "; pool " + name_of(*most) + " would take " +
+                  std::to_string(most->limits.max_model_len));
+  const std::int64_t length = least->limits.max_model_len;
+  for (PoolDeployment& pool : pools) {
+    pool.limits.max_model_len = length;
+    pool.replica.max_model_len = length;
+  }
 }
 
 /// Intervals come from the errors of measured kernels alone.
-void add_uncertainty_note(const Scenario& scenario, const CostBasis& basis, std::vector<std::string>& notes) {
-  if (scenario.uncertainty_runs() > 0 && basis.level != CostLevel::calibrated) {
-    notes.push_back("no uncertainty intervals: they are drawn from the errors of measured kernels, and " +
-                    scenario.gpu.name + " has none");
+void add_uncertainty_note(const Scenario& scenario, Deployment& deployment) {
+  if (scenario.uncertainty_runs() == 0) {
+    return;
+  }
+  std::vector<std::string> without;
+  for (const PoolDeployment& pool : deployment.pools) {
+    const std::string& gpu = pool.spec.gpu.name;
+    if (pool.cost_basis().level != CostLevel::calibrated &&
+        std::find(without.begin(), without.end(), gpu) == without.end()) {
+      without.push_back(gpu);
+    }
+  }
+  if (without.empty()) {
+    return;
+  }
+  const std::string gpus = join_alternatives(without, "and");
+  const std::string verb = without.size() == 1 ? " has none" : " have none";
+  const bool is_none = std::none_of(
+      deployment.pools.begin(), deployment.pools.end(),
+      [](const PoolDeployment& pool) { return pool.cost_basis().level == CostLevel::calibrated; });
+  deployment.notes.push_back(
+      (is_none ? "no uncertainty intervals: they are drawn from the errors of measured kernels, and "
+               : "uncertainty intervals are too narrow: errors are drawn for measured kernels, and ") +
+      gpus + verb);
+}
+
+/// The pool that a note is of is named when there are several.
+void add_pool_notes(const PoolSpec& pool, bool is_one_of_many, const std::vector<std::string>& notes,
+                    Deployment& deployment) {
+  for (const std::string& note : notes) {
+    const std::string said = is_one_of_many ? "pool " + std::string(to_string(pool.role)) + ": " + note : note;
+    deployment.notes.push_back(said);
   }
 }
 
-/// Figures borrowed from another GPU make a result less sure: say so.
-void add_profile_note(const GpuSpec& gpu, const CostBasis& basis, std::vector<std::string>& notes) {
-  if (basis.level != CostLevel::roofline) {
+ClusterSetup cluster_of(const Scenario& scenario) {
+  Diagnostics diagnostics;
+  ClusterSetup cluster = read_cluster(scenario.values, scenario.pools, router_registry(), diagnostics);
+  diagnostics.throw_if_any();
+  return cluster;
+}
+
+void add_disaggregation(const Scenario& scenario, Deployment& deployment) {
+  const PoolDeployment* const prefill = find_pool(deployment.pools, PoolRole::prefill);
+  const PoolDeployment* const decode = find_pool(deployment.pools, PoolRole::decode);
+  if (prefill == nullptr || decode == nullptr) {
     return;
   }
-  const Profile profile = load_profile(gpu.name);
-  if (!profile.assumed_sections.empty()) {
-    notes.push_back("not measured on " + gpu.name + " but assumed: the efficiencies of " +
-                    join_alternatives(profile.assumed_sections, "and") + " (profile " + profile.gpu + ")");
-  }
+  check_kv_caches(*prefill, *decode);
+  Diagnostics diagnostics;
+  deployment.cluster.disaggregation =
+      read_disaggregation(scenario.engine(), prefill->pricer_limits.max_tokens, diagnostics);
+  diagnostics.throw_if_any();
+  level_model_len(deployment.pools, deployment.notes);
 }
 
 }  // namespace
 
-Deployment make_deployment(const Scenario& scenario) {
-  const PolicyEntry& policy = policy_of(scenario);
-  const Values& engine = scenario.engine();
-  const std::int64_t wanted_len =
-      engine.has("max_model_len") ? engine.count("max_model_len") : scenario.model.max_positions;
-  const std::int64_t step_tokens = policy.step_tokens(engine, wanted_len);
-  const MemorySettings settings{.max_num_batched_tokens = step_tokens,
-                                .max_num_seqs = engine.count("max_num_seqs"),
-                                .gpu_memory_utilization = engine.number("gpu_memory_utilization"),
-                                .block_size = engine.count("block_size")};
-  Deployment deployment;
-  deployment.memory = footprint_of(scenario, settings);
-  const std::int64_t blocks = usable_blocks(scenario, policy, settings, deployment.memory);
-  const std::int64_t watermark = policy.watermark_blocks ? policy.watermark_blocks(engine, blocks) : 0;
-  const std::int64_t room = (blocks - watermark) * settings.block_size;
-  const std::int64_t max_model_len = fitting_model_len(scenario, wanted_len, room, deployment.notes);
-
-  const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
-  deployment.limits = {.max_num_seqs = settings.max_num_seqs,
-                       .max_model_len = max_model_len,
-                       .block_size = settings.block_size,
-                       .total_blocks = blocks};
-  deployment.replica.block_size = settings.block_size;
-  deployment.replica.blocks = BlockCount(blocks);
-  deployment.replica.max_model_len = max_model_len;
-  deployment.replica.attention_window = scenario.model.sliding_window;
-  deployment.pricer_limits = {
-      .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
-  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, in_one_node(scenario.tensor_parallel()),
-                                       cost, deployment.pricer_limits);
-  add_cost_notes(scenario.gpu, cost, deployment.pricer->basis(), deployment.notes);
-  add_uncertainty_note(scenario, deployment.pricer->basis(), deployment.notes);
-  add_profile_note(scenario.gpu, deployment.pricer->basis(), deployment.notes);
-  return deployment;
+bool Deployment::is_single() const {
+  return pools.size() == 1 && cluster.pools.front().replicas == 1 && !cluster.pools.front().make_router;
 }
 
-Replica make_replica(const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer) {
-  return Replica(deployment.replica, policy_of(scenario).make(scenario.engine(), deployment.limits),
-                 deployment.pricer, observer);
+void Deployment::set_stepper(Stepper stepper) {
+  for (PoolDeployment& pool : pools) {
+    pool.replica.stepper = stepper;
+  }
+}
+
+Deployment make_deployment(const Scenario& scenario) {
+  Deployment deployment;
+  deployment.cluster = cluster_of(scenario);
+  const std::optional<ClusterHardware>& hardware = scenario.nodes;
+  Placement placement =
+      hardware ? place_pools(scenario.values, scenario.pools, most_replicas(scenario.values, scenario.pools),
+                             *hardware)
+               : in_one_place(scenario.pools);
+  for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
+    const PoolSpec& pool = scenario.pools[i];
+    const Parallelism parallelism = hardware ? parallelism_of(pool, placement.pools[i], *hardware, i)
+                                             : parallelism_of(pool, placement.pools[i], {}, i);
+    std::vector<std::string> notes;
+    deployment.pools.push_back(make_pool_deployment(pool, parallelism, notes));
+    add_pool_notes(pool, scenario.pools.size() > 1, notes, deployment);
+  }
+  add_disaggregation(scenario, deployment);
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    deployment.cluster.pools.push_back(
+        pool_setup(scenario, deployment.pools[i], std::move(placement.pools[i].replicas)));
+  }
+  if (hardware) {
+    deployment.network = hardware->network;
+    deployment.cluster.make_network = network_maker(hardware->network, make_platform(*hardware, placement));
+    deployment.notes.insert(deployment.notes.end(), hardware->notes.begin(), hardware->notes.end());
+  }
+  add_uncertainty_note(scenario, deployment);
+  return deployment;
 }
 
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
                            SimulationObserver& observer) {
   std::vector<Replica> replicas;
-  replicas.push_back(make_replica(scenario, deployment, observer));
+  replicas.push_back(make_replica(deployment.front(), 0, observer));
   return Simulation(make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory()),
                     std::move(replicas), observer);
 }

@@ -1,37 +1,42 @@
 #pragma once
 
-// What a scenario's settings amount to: memory, blocks, prices, a replica ready to run.
+// What a scenario's settings amount to: memory, blocks and prices of each pool, the cluster they make, replicas
+// ready to run.
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "costmodel/memory_footprint.hpp"
-#include "costmodel/step_pricer.hpp"
+#include "sim/cluster/cluster_setup.hpp"
 #include "sim/engine/simulation.hpp"
-#include "sim/replica/replica.hpp"
+#include "sim/scenario/cluster_hardware.hpp"
+#include "sim/scenario/pool_deployment.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
 
 /// Shared by every simulation of one scenario: building it costs milliseconds, running it does not change it.
 struct Deployment {
-  MemoryFootprint memory;
-  ReplicaConfig replica;
-  EngineLimits limits;
-  PricerLimits pricer_limits;
-  std::shared_ptr<const StepPricer> pricer;
+  std::vector<PoolDeployment> pools;  ///< at least one; a scenario without `cluster` has one replica of one
+  ClusterSetup cluster;               ///< its pools in the same order
+  NetworkModel network = NetworkModel::ideal;
   std::vector<std::string> notes;  ///< what was decided for the user and may surprise: one sentence each
+
+  [[nodiscard]] PoolDeployment& front() { return pools.front(); }
+  [[nodiscard]] const PoolDeployment& front() const { return pools.front(); }
+  /// One replica on its own, without anything that concerns a cluster.
+  [[nodiscard]] bool is_single() const;
+  /// How the replicas of all pools advance.
+  void set_stepper(Stepper stepper);
+  /// False with SimGrid, of which there is one in a process: simulations must then follow each other.
+  [[nodiscard]] bool can_run_side_by_side() const { return network != NetworkModel::simgrid; }
 };
 
-/// Throws ConfigError: the model does not fit (by how much, and which tensor_parallel would), limits that
-/// contradict each other.
+/// Throws ConfigError: the model does not fit on a pool (by how much, and which tensor_parallel would), limits
+/// that contradict each other, too few nodes, pools whose KV caches do not fit each other.
 Deployment make_deployment(const Scenario& scenario);
 
-/// A fresh replica of the deployment, whose observer must outlive it.
-Replica make_replica(const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer);
-
-/// The scenario's traffic on one replica.
+/// The scenario's traffic on its replicas.
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
                            SimulationObserver& observer);
 

@@ -2,16 +2,32 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/scenario/capacity.hpp"
+#include "sim/scenario/cluster_config.hpp"
 
 namespace inferometer {
 namespace {
 
 bool is_closed_loop(const Values& workload) {
   return workload.has("generator") && workload.text("generator") == "closed_loop";
+}
+
+PoolSettings settings_of(const PoolDeployment& pool, std::int64_t replicas) {
+  PoolSettings settings;
+  const GpuSpec& gpu = pool.spec.gpu;
+  settings.role = to_string(pool.spec.role);
+  settings.gpu = gpu.name;
+  settings.gpus = pool.spec.gpus_per_replica();
+  settings.kv_blocks = pool.limits.total_blocks * replicas;
+  settings.peak_flops = gpu.bf16_peak;
+  settings.peak_bandwidth = gpu.hbm_bandwidth;
+  settings.tdp = gpu.tdp;
+  settings.price = gpu.price * static_cast<double>(settings.gpus);
+  return settings;
 }
 
 }  // namespace
@@ -34,7 +50,16 @@ MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records) {
   options.percentiles = percentiles(metrics.text("percentiles"));
   options.keep_records = keep_records;
   options.limits = scenario.slo.request;
-  return MetricsRecorder(1, WorkTotals(scenario.model, scenario.tensor_parallel()), options);
+  const std::vector<std::int64_t> replicas = most_replicas(scenario.values, scenario.pools);
+  std::vector<RecordedPool> pools;
+  for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
+    const PoolSpec& pool = scenario.pools[i];
+    pools.push_back({.name = std::string(to_string(pool.role)),
+                     .replicas = replicas[i],
+                     .lanes = pool.pipeline_parallel,
+                     .work = WorkTotals(pool.model, pool.tensor_parallel)});
+  }
+  return MetricsRecorder(std::move(pools), {}, options);
 }
 
 Summary summarize_run(const Scenario& scenario, const Deployment& deployment, const Simulation& simulation,
@@ -44,17 +69,13 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   settings.census = simulation.census();
   for (const Replica& replica : simulation.replicas()) {
     settings.truncated += replica.truncated();
-    settings.pools.front().kv_blocks += replica.state().blocks().total().count();
   }
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
-  PoolSettings& pool = settings.pools.front();
-  pool.gpu = scenario.gpu.name;
-  pool.gpus = scenario.tensor_parallel();
-  pool.peak_flops = scenario.gpu.bf16_peak;
-  pool.peak_bandwidth = scenario.gpu.hbm_bandwidth;
-  pool.tdp = scenario.gpu.tdp;
-  pool.price = scenario.gpu.price * static_cast<double>(pool.gpus);
+  settings.pools.clear();
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    settings.pools.push_back(settings_of(deployment.pools[i], deployment.cluster.pools[i].replicas));
+  }
   if (!settings.closed_loop) {
     const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
     settings.estimated_capacity_per_second = rate ? std::optional(rate->count()) : std::nullopt;

@@ -1,5 +1,6 @@
 #include "sim/scenario/scenario.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,23 +11,15 @@
 #include "hardware/profile.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/slo.hpp"
+#include "sim/scenario/cluster_table.hpp"
+#include "sim/scenario/disaggregation.hpp"
+#include "sim/scenario/load_named.hpp"
+#include "sim/scenario/pool_layers.hpp"
 #include "sim/scenario/scenario_layers.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
 namespace {
-
-Table hardware_table() {
-  Table table("hardware", "What one replica runs on");
-  table.add("gpu", ValueType::text, "A built-in GPU, or a YAML file that describes one").required();
-  table.add("tensor_parallel", ValueType::count, "GPUs over which every layer is split")
-      .by_default("1")
-      .range("1", "64");
-  table.add("price", ValueType::price_rate, "Price of one GPU")
-      .optional("the default of the GPU's description")
-      .range("0 $/h", "1000 $/h");
-  return table;
-}
 
 Table metrics_table() {
   Table table("metrics", "What results mean");
@@ -81,24 +74,6 @@ void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
   }
 }
 
-/// Loads what `key` names. What is wrong with the name itself is reported at its place in the scenario.
-template <class Load>
-auto load_named(const Values& section, const std::string& key, Diagnostics& diagnostics, Load load)
-    -> std::optional<decltype(load(std::string()))> {
-  try {
-    return load(path_or_name(section, key));
-  } catch (const ConfigError& error) {
-    for (const Diagnostic& diagnostic : error.diagnostics()) {
-      const bool is_about_name = diagnostic.where.line == 0;
-      diagnostics.add(is_about_name ? section.where(key) : diagnostic.where,
-                      diagnostic.where.file.empty() || !is_about_name
-                          ? diagnostic.message
-                          : diagnostic.where.file + ": " + diagnostic.message);
-    }
-    return std::nullopt;
-  }
-}
-
 Scenario::Input model_file(const Values& values) {
   const std::string path = path_or_name(values, "model");
   if (!std::filesystem::exists(path)) {
@@ -107,11 +82,10 @@ Scenario::Input model_file(const Values& values) {
   return {values.text("model"), std::filesystem::is_directory(path) ? path + "/config.json" : path};
 }
 
-Scenario::Input gpu_file(const Values& hardware) {
-  const std::string path = path_or_name(hardware, "gpu");
-  return {hardware.text("gpu"), std::filesystem::exists(path)
-                                    ? path
-                                    : (data_directory("hardware/gpus") / (path + ".yaml")).string()};
+/// A built-in thing's own file, or the file that `path` names; `name` is what the scenario calls it.
+Scenario::Input data_file(const std::string& name, const std::string& path, const std::string& folder) {
+  return {name, std::filesystem::exists(path) ? path
+                                              : (data_directory(folder) / (path + ".yaml")).string()};
 }
 
 /// A run reads its trace again, for the hash in the results and for each further run of a study.
@@ -128,19 +102,56 @@ Scenario::Input trace_file(const Scenario& scenario) {
   return {name, std::move(path)};
 }
 
-Scenario build(ConfigNode root, const std::string& file, const std::string& directory,
-               const ScenarioOverrides& overrides) {
-  const Table table = scenario_table(policy_registry());
-  ScenarioLayers layers = stack_layers(std::move(root), file, directory, overrides, table);
-  Diagnostics diagnostics;
-  Scenario scenario;
-  scenario.file = file;
-  scenario.values = parse(table, layers.tree, diagnostics);
-  diagnostics.throw_if_any();
-  scenario.slo = read_slo(scenario.values.section("slo"), diagnostics);
-  check_uncertainty(scenario.values, diagnostics);
+void add_input(Scenario::Input input, std::vector<Scenario::Input>& inputs) {
+  const bool is_new = std::none_of(inputs.begin(), inputs.end(),
+                                   [&](const Scenario::Input& each) { return each.path == input.path; });
+  if (is_new) {
+    inputs.push_back(std::move(input));
+  }
+}
+
+/// A GPU and what its prices come from.
+void add_gpu_inputs(const Scenario& scenario, const PoolSpec& pool, std::vector<Scenario::Input>& inputs) {
+  const Values& hardware = scenario.hardware();
+  const std::string role(to_string(pool.role));
+  const bool is_own = scenario.values.has("cluster") &&
+                      scenario.values.section("cluster").section("pools").has(role) &&
+                      scenario.values.section("cluster").section("pools").section(role).has("gpu");
+  const Values& section =
+      is_own ? scenario.values.section("cluster").section("pools").section(role) : hardware;
+  add_input(data_file(section.text("gpu"), path_or_name(section, "gpu"), "hardware/gpus"), inputs);
+  const std::string profile = profile_file(pool.gpu.name);
+  add_input({"profile " + std::filesystem::path(profile).stem().string(), profile}, inputs);
+  const CostOptions cost = cost_options_from(pool.cost_model);
+  const auto kernels = kernel_profile_file(pool.gpu.name, cost);
+  if (cost.level == CostLevel::calibrated && kernels) {
+    const std::string shipped = pool.gpu.name + "/" + cost.kernels;
+    add_input({"profile " + (cost.kernel_profile.empty() ? shipped : cost.kernel_profile), *kernels}, inputs);
+  }
+}
+
+std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
+  std::vector<Scenario::Input> inputs;
+  inputs.push_back(model_file(scenario.values));
+  for (const PoolSpec& pool : scenario.pools) {
+    add_gpu_inputs(scenario, pool, inputs);
+  }
+  if (scenario.nodes) {
+    for (const std::string& name : scenario.nodes->descriptions) {
+      add_input(data_file(std::filesystem::path(name).filename().string(), name, "hardware/clusters"), inputs);
+    }
+  }
+  if (scenario.workload().has("trace")) {
+    inputs.push_back(trace_file(scenario));
+  }
+  return inputs;
+}
+
+/// Everything that a scenario names, and pools and nodes as it wants them.
+void load_parts(Scenario& scenario, Diagnostics& diagnostics) {
   std::optional<ModelSpec> model = load_named(scenario.values, "model", diagnostics, load_model);
   std::optional<GpuSpec> gpu = load_named(scenario.hardware(), "gpu", diagnostics, load_gpu);
+  scenario.pools = read_pools(scenario.values, model.value_or(ModelSpec()), diagnostics);
   diagnostics.throw_if_any();
   scenario.gpu = std::move(*gpu);
   scenario.model = quantized(std::move(*model), scenario.gpu, scenario.engine().text("quantization"),
@@ -148,21 +159,31 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   if (scenario.hardware().has("price")) {
     scenario.gpu.price = scenario.hardware().price_rate("price");
   }
-  scenario.notes = std::move(layers.notes);
-  scenario.inputs = std::move(layers.extended);
-  scenario.inputs.push_back(model_file(scenario.values));
-  scenario.inputs.push_back(gpu_file(scenario.hardware()));
-  const std::string profile = profile_file(scenario.gpu.name);
-  scenario.inputs.push_back({"profile " + std::filesystem::path(profile).stem().string(), profile});
-  const CostOptions cost = cost_options_from(scenario.values.section("cost_model"));
-  const auto kernels = kernel_profile_file(scenario.gpu.name, cost);
-  if (cost.level == CostLevel::calibrated && kernels) {
-    const std::string shipped = scenario.gpu.name + "/" + cost.kernels;
-    scenario.inputs.push_back(
-        {"profile " + (cost.kernel_profile.empty() ? shipped : cost.kernel_profile), *kernels});
+  if (needs_cluster_hardware(scenario.values, scenario.pools)) {
+    scenario.nodes = read_cluster_hardware(scenario.values, scenario.pools, diagnostics);
+    diagnostics.throw_if_any();
   }
-  if (scenario.workload().has("trace")) {
-    scenario.inputs.push_back(trace_file(scenario));
+}
+
+Scenario build(ConfigNode root, const std::string& file, const std::string& directory,
+               const ScenarioOverrides& overrides) {
+  const Table table = scenario_table(policy_registry());
+  ScenarioLayers layers = stack_layers(std::move(root), file, directory, overrides, table);
+  const PoolLayers pool_layers = lay_below_pools(layers.tree, policy_registry());
+  Diagnostics found;
+  Scenario scenario;
+  scenario.file = file;
+  scenario.values = parse(table, layers.tree, found);
+  Diagnostics diagnostics = told_once(found, pool_layers);
+  diagnostics.throw_if_any();
+  scenario.slo = read_slo(scenario.values.section("slo"), diagnostics);
+  check_uncertainty(scenario.values, diagnostics);
+  load_parts(scenario, diagnostics);
+  scenario.notes = std::move(layers.notes);
+  scenario.notes.insert(scenario.notes.end(), pool_layers.notes.begin(), pool_layers.notes.end());
+  scenario.inputs = std::move(layers.extended);
+  for (Scenario::Input& input : inputs_of(scenario)) {
+    add_input(std::move(input), scenario.inputs);
   }
   return scenario;
 }
@@ -178,14 +199,28 @@ PolicyRegistry& policy_registry() {
   return registry;
 }
 
-Table scenario_table(const PolicyRegistry& policies) {
+RouterRegistry& router_registry() {
+  static RouterRegistry registry = [] {
+    RouterRegistry builtin;
+    register_builtin_routers(builtin);
+    return builtin;
+  }();
+  return registry;
+}
+
+Table scenario_table(const PolicyRegistry& policies, const RouterRegistry& routers) {
   Table table("", "One run: a model on GPUs, an engine, traffic");
   table.add("extends", ValueType::text, "Another scenario file that this one changes")
       .optional("the file stands alone");
   table.add("description", ValueType::text, "What the scenario is about").optional("none");
   table.add("model", ValueType::text, "A built-in model, or a path to a Hugging Face config.json").required();
   table.add_section("hardware", hardware_table(), "What one replica runs on").required();
-  table.add_section("engine", engine_table(policies), "How requests are batched");
+  table.add_section("engine", engine_table(policies, disaggregation_split(policies)),
+                    "How requests are batched");
+  table
+      .add_section("cluster", cluster_table(policies, routers),
+                   "Several replicas, what joins them and what befalls them")
+      .optional("one replica on its own");
   table.add_section("cost_model", cost_model_table(), "How steps are priced");
   table.add_section("workload", workload_table(), "Where requests come from").required();
   table.add_section("slo", slo_table(), "Latencies that must be met");

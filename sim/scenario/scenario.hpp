@@ -11,6 +11,9 @@
 #include "costmodel/model_spec.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/metrics/slo.hpp"
+#include "sim/router/router.hpp"
+#include "sim/scenario/cluster_hardware.hpp"
+#include "sim/scenario/pool_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
 
 namespace inferometer {
@@ -18,19 +21,24 @@ namespace inferometer {
 /// The built-in batch policies; to run one of your own, add it here before loading a scenario.
 PolicyRegistry& policy_registry();
 
+/// The built-in routers, likewise.
+RouterRegistry& router_registry();
+
 /// The top of a scenario file, with all its sections.
-Table scenario_table(const PolicyRegistry& policies);
+Table scenario_table(const PolicyRegistry& policies, const RouterRegistry& routers = router_registry());
 
 struct Scenario {
   std::string file;  ///< as the user named it
   Values values;     ///< parsed by scenario_table()
   SloTargets slo;
-  ModelSpec model;
-  GpuSpec gpu;                     ///< with the scenario's price, when it gives one
+  ModelSpec model;                 ///< in the number formats of `engine`
+  GpuSpec gpu;                     ///< of `hardware`, with the scenario's price, when it gives one
+  std::vector<PoolSpec> pools;            ///< replicas of one kind each: at least one pool
+  std::optional<ClusterHardware> nodes;   ///< that the pools stand on; absent for one replica in one node
   std::vector<std::string> notes;  ///< what the user should know of how the file was understood
 
-  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPU, the GPU's
-  /// profile, trace.
+  /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPUs, their
+  /// profiles, clusters, trace.
   struct Input {
     std::string name, path;
   };

@@ -8,6 +8,7 @@
 #include "base/parallel.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
+#include "costmodel/pipeline.hpp"
 #include "hardware/profile.hpp"
 #include "sim/metrics/headline_metrics.hpp"
 #include "sim/scenario/run_summary.hpp"
@@ -73,23 +74,45 @@ const MetricInterval* Uncertainty::find(std::string_view metric) const {
   return found == intervals.end() ? nullptr : &*found;
 }
 
-ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment) {
-  const CostOptions options = cost_options_from(scenario.values.section("cost_model"));
-  const auto shipped = kernel_profile(scenario.gpu.name, options);
-  INFEROMETER_CHECK(shipped && deployment.pricer->basis().level == CostLevel::calibrated,
-                    "only measured kernels have errors to draw from");
-  return [&scenario, &deployment, options, kernels = *shipped,
-          fallback = load_profile(scenario.gpu.name)](std::uint64_t run) {
-    CostOptions resampled = options;
+bool has_measured_kernels(const Deployment& deployment) {
+  return std::any_of(deployment.pools.begin(), deployment.pools.end(), [](const PoolDeployment& pool) {
+    return pool.cost_basis().level == CostLevel::calibrated;
+  });
+}
+
+ResampledPricers resampled_pricers(const Deployment& deployment) {
+  INFEROMETER_CHECK(has_measured_kernels(deployment), "only measured kernels have errors to draw from");
+  struct Source {
+    CostOptions options;
+    KernelProfile kernels;
+    Profile fallback;
+  };
+  std::vector<std::optional<Source>> sources;
+  for (const PoolDeployment& pool : deployment.pools) {
+    std::optional<Source>& source = sources.emplace_back();
+    if (pool.cost_basis().level == CostLevel::calibrated) {
+      const CostOptions options = cost_options_from(pool.spec.cost_model);
+      auto kernels = kernel_profile(pool.spec.gpu.name, options);
+      INFEROMETER_CHECK(kernels.has_value(), "prices at level calibrated come from a profile of kernels");
+      source = Source{options, std::move(*kernels), load_profile(pool.spec.gpu.name)};
+    }
+  }
+  return [&deployment, sources = std::move(sources)](std::size_t place, std::uint64_t run) {
+    const std::optional<Source>& source = sources[place];
+    if (!source) {
+      return StagePricers();
+    }
+    CostOptions resampled = source->options;
     resampled.resample = run;
-    return make_calibrated_pricer(scenario.model, scenario.gpu, kernels, fallback,
-                                  in_one_node(scenario.tensor_parallel()), resampled,
-                                  deployment.pricer_limits);
+    const PoolDeployment& pool = deployment.pools[place];
+    return make_calibrated_stage_pricers(pool.spec.model, pool.spec.gpu, source->kernels, source->fallback,
+                                         pool.parallelism, resampled, pool.pricer_limits);
   };
 }
 
 std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const Deployment& deployment,
-                                                const ResampledPricer& pricer, const RerunOptions& options) {
+                                                const ResampledPricers& pricers,
+                                                const RerunOptions& options) {
   INFEROMETER_CHECK(options.runs >= 1, "an interval needs runs");
   std::vector<std::optional<Outcome>> outcomes(static_cast<std::size_t>(options.runs));
   std::atomic<bool> is_stopped = false;
@@ -101,7 +124,12 @@ std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const 
           return;
         }
         Deployment redrawn = deployment;
-        redrawn.pricer = pricer(static_cast<std::uint64_t>(index) + 1);
+        for (std::size_t pool = 0; pool < redrawn.pools.size(); ++pool) {
+          StagePricers drawn = pricers(pool, static_cast<std::uint64_t>(index) + 1);
+          if (!drawn.empty()) {
+            redrawn.pools[pool].pricers = std::move(drawn);
+          }
+        }
         std::optional<Outcome> outcome = replay(scenario, redrawn, options.capacity_sample, is_stopped);
         if (outcome) {
           requests_done += outcome->requests;

@@ -42,13 +42,17 @@ struct Uncertainty {
   [[nodiscard]] const MetricInterval* find(std::string_view metric) const;
 };
 
-/// Prices of the run behind an interval, by its number from 1 on. Called from several threads at once.
-using ResampledPricer = std::function<std::shared_ptr<const StepPricer>(std::uint64_t run)>;
+/// Prices of a pool in the run behind an interval, by its number from 1 on: pricers by stage. Nothing for a
+/// pool that keeps its own. Called from several threads at once.
+using ResampledPricers = std::function<StagePricers(std::size_t pool, std::uint64_t run)>;
 
-/// From the kernels that price the deployment, whose profile is read once. Precondition: the deployment is
-/// priced at level calibrated. Throws ConfigError for a profile that can no longer be read. `scenario` and
-/// `deployment` outlive the result.
-ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& deployment);
+/// Whether errors can be drawn: some pool is priced at level calibrated.
+bool has_measured_kernels(const Deployment& deployment);
+
+/// From the kernels that price the deployment, whose profiles are read once; pools without any keep their
+/// prices. Pools with the same kernels have the same errors. Precondition: has_measured_kernels(). Throws
+/// ConfigError for a profile that can no longer be read. `deployment` outlives the result.
+ResampledPricers resampled_pricers(const Deployment& deployment);
 
 struct RerunProgress {
   std::int64_t runs = 0;      ///< that have ended
@@ -57,7 +61,7 @@ struct RerunProgress {
 
 struct RerunOptions {
   std::int64_t runs = 0;  ///< >= 1
-  int threads = 1;        ///< >= 1; changes no result
+  int threads = 1;  ///< >= 1; changes no result. One where simulations cannot run side by side
   /// Of the run itself: capacities are estimated by the same requests, so that only prices differ.
   std::span<const RequestLengths> capacity_sample;
   /// Called on the calling thread about ten times a second; false: end now. None: run to the end.
@@ -68,6 +72,6 @@ struct RerunOptions {
 /// run costs what the run itself does without its records, its estimate of the capacity included, and the
 /// building of a pricer. Throws what a run throws (TraceError, ConfigError).
 std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const Deployment& deployment,
-                                                const ResampledPricer& pricer, const RerunOptions& options);
+                                                const ResampledPricers& pricers, const RerunOptions& options);
 
 }  // namespace inferometer

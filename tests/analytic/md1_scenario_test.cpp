@@ -35,7 +35,7 @@ std::string scenario_at(double rate, std::int64_t requests) {
 void check_mean_wait(double load, std::int64_t requests) {
   const Deployment deployment = make_deployment(load_scenario_text(scenario_at(1, 1), "test.yaml"));
   const std::array<ChunkShape, 1> chunk = {{{kPrompt, 0}}};
-  const double service = to_seconds(deployment.pricer->price({0, 0, 1, chunk}).total());
+  const double service = to_seconds(deployment.front().pricers.front()->price({0, 0, 1, chunk}).total());
   const Summary summary = run_scenario(scenario_at(load / service, requests)).summary;
   const double theory_ms = load / (2 * (1 - load)) * service * 1e3;
   CAPTURE(load, service, summary.queue_delay->mean_ms, theory_ms);

@@ -74,7 +74,7 @@ void check_completes(const std::string& policy) {
     CAPTURE(policy, scale);
     const ScenarioRun result = run(policy, scale);
     const Summary& summary = result.summary;
-    const Expected expected = expected_of(result.scenario, result.deployment.limits.max_model_len);
+    const Expected expected = expected_of(result.scenario, result.deployment.front().limits.max_model_len);
     CHECK(summary.census.injected == expected.requests);
     CHECK(summary.census.rejected == expected.rejected);
     CHECK(summary.census.completed == expected.requests - expected.rejected);
@@ -154,12 +154,12 @@ TEST_CASE("a larger chunk lasts longer and costs less a token") {
   double previous = 0, previous_per_token = 1;
   for (const std::int64_t tokens : {512, 1024, 2048, 4096, 8192}) {
     const std::array<ChunkShape, 1> chunk = {{{tokens, 0}}};
-    const double length = to_seconds(deployment.pricer->price({0, 0, 1, chunk}).total());
+    const double length = to_seconds(deployment.front().pricers.front()->price({0, 0, 1, chunk}).total());
     // The chunks of one 8192-token prompt, one after the other.
     double whole = 0;
     for (std::int64_t past = 0; past < 8192; past += tokens) {
       const std::array<ChunkShape, 1> part = {{{tokens, past}}};
-      whole += to_seconds(deployment.pricer->price({0, 0, 1, part}).total());
+      whole += to_seconds(deployment.front().pricers.front()->price({0, 0, 1, part}).total());
     }
     CAPTURE(tokens, length, whole / 8192);
     CHECK(length > previous);
@@ -282,8 +282,8 @@ TEST_CASE("tensor parallelism over two GPUs makes tokens faster, by less than tw
   CHECK(one.summary.time_split.communication == 0);
   for (const std::int64_t batch : {1, 16, 128}) {
     const StepShape shape{batch, batch * 1000, batch, {}};
-    const double gain = to_seconds(one.deployment.pricer->price(shape).total()) /
-                        to_seconds(two.deployment.pricer->price(shape).total());
+    const double gain = to_seconds(one.deployment.front().pricers.front()->price(shape).total()) /
+                        to_seconds(two.deployment.front().pricers.front()->price(shape).total());
     CAPTURE(batch, gain);
     CHECK(gain > 1.2);
     CHECK(gain < 2.0);

@@ -28,9 +28,9 @@ class BenchReplica {
                                      "workload: {generator: all_at_once, lengths: sharegpt}\n",
                                      "bench")),
         deployment_(make_deployment(scenario_)) {
-    deployment_.replica.stepper = stepper;
+    deployment_.set_stepper(stepper);
   }
-  Replica make(StepCounter& counter) const { return make_replica(scenario_, deployment_, counter); }
+  Replica make(StepCounter& counter) const { return make_replica(deployment_.front(), 0, counter); }
 
  private:
   Scenario scenario_;

@@ -39,7 +39,7 @@ void check_promises() {
   MetricsRecorder recorder = make_recorder(scenario);
   StepperCheck check(recorder);
   Simulation fast = make_simulation(scenario, deployment, check);
-  deployment.replica.stepper = Stepper::reference;
+  deployment.set_stepper(Stepper::reference);
   check.compare(fast, make_simulation(scenario, deployment, check.reference_side()));
   fast.run();
   check.finish();

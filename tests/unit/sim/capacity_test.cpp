@@ -26,10 +26,10 @@ TEST_CASE("the capacity of static batching with equal requests is a batch over i
   const Scenario scenario = scenario_with("{policy: static, max_num_seqs: 8}");
   const Deployment deployment = make_deployment(scenario);
   const std::vector<ChunkShape> chunks(kBatch, ChunkShape{kPrompt, 0});
-  Duration time = deployment.pricer->price({0, 0, kBatch, chunks}).total();
+  Duration time = deployment.front().pricers.front()->price({0, 0, kBatch, chunks}).total();
   for (std::int64_t emitted = 1; emitted < kOutput; ++emitted) {
     const std::int64_t context = kBatch * (kPrompt + emitted);
-    time = time + deployment.pricer->price({kBatch, context, kBatch, {}}).total();
+    time = time + deployment.front().pricers.front()->price({kBatch, context, kBatch, {}}).total();
   }
   const std::vector<RequestLengths> sample(800, {kPrompt, kOutput});
   const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
@@ -43,7 +43,7 @@ TEST_CASE("the capacity of one slot is one over the service time") {
   const Scenario scenario = scenario_with("{policy: continuous, max_num_seqs: 1}");
   const Deployment deployment = make_deployment(scenario);
   const std::vector<ChunkShape> chunk = {{500, 0}};
-  const double service = to_seconds(deployment.pricer->price({0, 0, 1, chunk}).total());
+  const double service = to_seconds(deployment.front().pricers.front()->price({0, 0, 1, chunk}).total());
   const std::vector<RequestLengths> sample(100, {500, 1});
   CHECK(saturated_rate(scenario, deployment, sample)->count() == Approx(1 / service).epsilon(1e-9));
 }
@@ -55,7 +55,7 @@ TEST_CASE("lengths that drift over the sample are mixed") {
   const Deployment deployment = make_deployment(scenario);
   const auto service = [&](std::int64_t prompt) {
     const std::vector<ChunkShape> chunk = {{prompt, 0}};
-    return to_seconds(deployment.pricer->price({0, 0, 1, chunk}).total());
+    return to_seconds(deployment.front().pricers.front()->price({0, 0, 1, chunk}).total());
   };
   std::vector<RequestLengths> sample(1000, {500, 1});
   std::fill(sample.begin() + 700, sample.end(), RequestLengths{4000, 1});

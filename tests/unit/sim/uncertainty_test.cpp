@@ -55,7 +55,7 @@ class PricedScenario {
             "a.yaml")),
         kernels_(plain_kernels(errors)),
         deployment_(make_deployment(scenario_)) {
-    deployment_.pricer = pricer(std::nullopt);
+    deployment_.front().pricers = {pricer(std::nullopt)};
     MetricsRecorder recorder = make_recorder(scenario_);
     Simulation simulation = make_simulation(scenario_, deployment_, recorder);
     simulation.run();
@@ -67,11 +67,11 @@ class PricedScenario {
     CostOptions options = cost_options_from(scenario_.values.section("cost_model"));
     options.resample = run;
     return make_calibrated_pricer(scenario_.model, scenario_.gpu, kernels_, load_profile("h100-sxm"),
-                                  in_one_node(1), options, deployment_.pricer_limits);
+                                  in_one_node(1), options, deployment_.front().pricer_limits);
   }
 
   [[nodiscard]] Uncertainty uncertainty(std::int64_t runs, int threads = 2) const {
-    return *estimate_uncertainty(scenario_, deployment_, [this](std::uint64_t run) { return pricer(run); },
+    return *estimate_uncertainty(scenario_, deployment_, [this](std::size_t, std::uint64_t run) { return StagePricers{pricer(run)}; },
                                  {runs, threads, sample_, {}});
   }
 
@@ -189,9 +189,9 @@ TEST_CASE("intervals of shipped kernels are the same with one thread and with fo
       "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nworkload: " + kChat + "\nuncertainty: {runs: 9}\n",
       "a.yaml");
   const Deployment deployment = make_deployment(scenario);
-  const ResampledPricer pricer = resampled_pricer(scenario, deployment);
-  const Uncertainty one = *estimate_uncertainty(scenario, deployment, pricer, {9, 1, {}, {}});
-  const Uncertainty four = *estimate_uncertainty(scenario, deployment, pricer, {9, 4, {}, {}});
+  const ResampledPricers pricers = resampled_pricers(deployment);
+  const Uncertainty one = *estimate_uncertainty(scenario, deployment, pricers, {9, 1, {}, {}});
+  const Uncertainty four = *estimate_uncertainty(scenario, deployment, pricers, {9, 4, {}, {}});
   CHECK(scenario.uncertainty_runs() == 9);
   CHECK(one.simulated_steps == four.simulated_steps);
   REQUIRE(one.intervals.size() == four.intervals.size());
@@ -207,7 +207,7 @@ TEST_CASE("runs that are stopped leave no interval") {
   const PricedScenario priced("{preset: azure-conversation, rate: 12 req/s, requests: 20000}", all(0));
   int looks = 0;
   const auto stopped = estimate_uncertainty(priced.scenario(), priced.deployment(),
-                                            [&](std::uint64_t run) { return priced.pricer(run); },
+                                            [&](std::size_t, std::uint64_t run) { return StagePricers{priced.pricer(run)}; },
                                             {1000, 1, {}, [&](const RerunProgress& progress) {
                                                ++looks;
                                                CHECK(progress.runs < 1000);
