@@ -18,6 +18,7 @@
 #include "hardware/cluster_spec.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/network/platform.hpp"
 #include "sim/router/router.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/presets.hpp"
@@ -70,6 +71,19 @@ std::string describe_clusters() {
          "hardware/clusters/*.yaml. A file of that form works too.\n";
 }
 
+std::string describe_networks() {
+  const std::string shared = "Transfers share links fairly with all others in flight: flows of SimGrid";
+  const std::vector<std::vector<std::string>> rows{
+      {"network", "what it knows"},
+      {"ideal", "Each transfer has its links for itself: set-up, latency, bytes over the narrowest link"},
+      {"simgrid", shared + (has_simgrid() ? "" : ", without which this program was built")},
+      {"none", "Nothing takes time to cross"},
+  };
+  return align_columns(rows, 2) +
+         "\nChosen by `network: {model: NAME}` in the section cluster of a scenario. Links are those of a\n"
+         "description: inferometer describe clusters\n";
+}
+
 std::string describe_policies() {
   std::vector<std::vector<std::string>> rows{{"policy", "modelled on"}};
   for (const PolicyEntry& policy : policy_registry().entries()) {
@@ -108,9 +122,10 @@ struct Topic {
   std::string (*text)();
 };
 constexpr std::array kTopics{
-    Topic{"models", describe_models},     Topic{"gpus", describe_gpus},
-    Topic{"clusters", describe_clusters}, Topic{"policies", describe_policies},
-    Topic{"routers", describe_routers},   Topic{"workloads", describe_workloads},
+    Topic{"models", describe_models},       Topic{"gpus", describe_gpus},
+    Topic{"clusters", describe_clusters},   Topic{"networks", describe_networks},
+    Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
+    Topic{"workloads", describe_workloads},
 };
 
 std::vector<std::string> topic_names() {
@@ -159,9 +174,9 @@ void add_describe_command(CLI::App& app) {
     bool json_schema = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "describe",
-      "Every key of a scenario; the models, GPUs, clusters, policies, routers and workloads built in");
+  CLI::App* command = app.add_subcommand("describe",
+                                         "Every key of a scenario; the models, GPUs, clusters, networks, "
+                                         "policies, routers and workloads built in");
   command->add_option("SECTION", arguments->section,
                       fmt::format("{}, or a section of a scenario", fmt::join(topic_names(), ", ")));
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");

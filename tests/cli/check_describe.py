@@ -40,7 +40,7 @@ class Describe(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +{key} ", key)
 
     def test_every_section_can_be_described(self):
-        self.assertEqual(sections(), ["models", "gpus", "clusters", "policies", "routers", "workloads"])
+        self.assertEqual(sections(), ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads"])
         names = [name for name, part in whole_schema()["properties"].items() if part.get("type") == "object"]
         self.assertIn("engine", names)
         for name in sections() + names:
@@ -56,6 +56,11 @@ class Describe(unittest.TestCase):
         for section, names in (("models", models), ("gpus", gpus), ("clusters", clusters)):
             listed = [line.split()[0] for line in describe(section).stdout.splitlines() if line.strip()]
             self.assertEqual([name for name in names if name not in listed], [], section)
+
+    def test_the_networks_are_listed(self):
+        listed = describe("networks").stdout
+        for name in ("ideal", "simgrid", "none"):
+            self.assertRegex(listed, rf"(?m)^{name} ", name)
 
     def test_the_routers_are_listed_with_their_keys(self):
         listed = describe("routers").stdout
