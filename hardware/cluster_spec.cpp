@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kFolder = "hardware/clusters";
 
 const FigureRange kPositiveRate{.above = "0 GB/s"};
-const FigureRange kAnyDuration{.from = "0 s"};
+// Far beyond any network, and far from where sums of them overflow.
+const FigureRange kAnyDuration{.from = "0 s", .up_to = "1 h"};
 
 /// Adds figures to a table, all of them required.
 class Figures {
@@ -59,9 +60,10 @@ Table transfer_table() {
   Table table("transfer", "What transfers of KV caches and weights reach of the rate of a link");
   Figures figures(table);
   figures.add("set_up", ValueType::duration, kAnyDuration, "Once a transfer, before its first byte");
-  figures.add("efficiency", ValueType::number, {.above = "0", .up_to = "1"},
+  figures.add("efficiency", ValueType::number, {.from = "0.001", .up_to = "1"},
               "Share of the rate that the largest messages reach");
-  figures.add("half_size", ValueType::bytes, {.from = "0 B"}, "Message that reaches half of that share");
+  figures.add("half_size", ValueType::bytes, {.from = "0 B", .up_to = "1 TB"},
+              "Message that reaches half of that share");
   return table;
 }
 

@@ -40,8 +40,8 @@ struct FabricSpec {
 /// rate, which is also what the transfer takes away from others on the links it crosses.
 struct TransferSpec {
   Duration set_up{};      ///< once a transfer: metadata, registration, the first descriptor
-  double efficiency = 1;  ///< of the largest messages; in (0, 1]
-  Bytes half_size;        ///< message that reaches half of that; may be zero
+  double efficiency = 1;  ///< of the largest messages; in [0.001, 1]
+  Bytes half_size;        ///< message that reaches half of that; 0 to 1 TB
 };
 
 struct ClusterSpec {

@@ -145,6 +145,9 @@ void write_table(const Table& table, const std::string& path, const std::string&
   const Widths widths = widths_of(table);
   write_rows(table.keys(), widths, "  ", out);
   for (const Table::Variant& variant : table.variants()) {
+    if (variant.keys.empty()) {
+      continue;
+    }
     out += variant.word.empty() ? fmt::format("\n  with {}:\n", variant.selector)
                                 : fmt::format("\n  with {}: {}\n", variant.selector, variant.word);
     write_rows(variant.keys, widths, "  ", out);

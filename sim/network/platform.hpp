@@ -27,11 +27,11 @@ struct Platform {
 std::unique_ptr<Network> make_ideal_network(const Platform& platform);
 
 /// Flows of SimGrid, which share links fairly (max-min) with all others in flight: model CM02, after a
-/// set-up and latency during which a flow takes nothing from others. Alone, a transfer takes as long as in the
-/// ideal network. SimGrid is one of a kind in a process: there may be one such network at a time, used by the
-/// thread that made it; a later one starts anew, but sums from SimGrid's clock, so that its times may differ
-/// from an earlier one's in the last picosecond (a process of its own for each run avoids that). Signal
-/// handlers are left as they were. Throws ConfigError when this program was built without SimGrid.
+/// set-up and latency during which a flow takes nothing from others. Alone, a transfer takes as long as in
+/// the ideal network. SimGrid is one of a kind in a process: there may be one such network at a time, used by
+/// the thread that made it; a later one starts anew, but sums from SimGrid's clock, so that its times may
+/// differ from an earlier one's in the last picosecond (a process of its own for each run avoids that).
+/// Signal handlers are left as they were. Throws ConfigError when this program was built without SimGrid.
 std::unique_ptr<Network> make_simgrid_network(const Platform& platform);
 
 /// Whether make_simgrid_network() works in this build.

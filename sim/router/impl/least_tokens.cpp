@@ -23,8 +23,7 @@ RouterEntry least_tokens_router() {
   return {
       .name = "least_tokens",
       .summary =
-          "Fewest tokens of requests not finished, ties to the lowest number: minimum_tokens of SGLang's "
-          "data-parallel controller",
+          "Fewest tokens of requests not finished: minimum_tokens of SGLang's data-parallel controller",
       .keys = {},
       .make = [](const Values& router, std::uint64_t seed,
                  const std::string& path) -> std::unique_ptr<Router> {

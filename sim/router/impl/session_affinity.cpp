@@ -78,8 +78,8 @@ RouterEntry session_affinity_router() {
   return {
       .name = "session_affinity",
       .summary =
-          "All requests of a session to one replica, by rendezvous hashing; those without one as "
-          "least_outstanding: SessionRouter of vLLM's production stack",
+          "A session's replica by its hash, else least_outstanding: after SessionRouter of vLLM's "
+          "production-stack",
       .keys = {},
       .missing_data = missing_sessions,
       .make = [](const Values& router, std::uint64_t seed,
