@@ -70,6 +70,9 @@ std::string doc_words(const Key& key) {
   } else if (has_unit(key.type) && !key.default_text) {
     doc += fmt::format(" E.g. {}.", unit_family(key.type).example);
   }
+  if (!key.described_at.empty()) {
+    doc += " Keys as of " + key.described_at + ".";
+  }
   if (!key.absent_doc.empty()) {
     doc += " When absent: " + sentence(key.absent_doc);
   }
@@ -160,7 +163,7 @@ void write_table(const Table& table, const std::string& path, const std::string&
 
 void write_sections(const std::vector<Key>& keys, const std::string& path, std::string& out) {
   for (const Key& key : keys) {
-    if (key.table != nullptr) {
+    if (key.table != nullptr && key.described_at.empty()) {
       out += "\n";
       const std::string& summary = key.table->summary();
       const std::string name = key.name + (key.is_list ? "[]" : "");

@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json section_schema(const Table& table);
+Json relaxed(Json schema);
 
 Json number_of(const Key& key, const std::string& text) {
   ConfigNode node;
@@ -58,7 +59,7 @@ Json value_schema(const Key& key) {
     case ValueType::choice:
       return {{"enum", key.words}};
     case ValueType::section:
-      return section_schema(*key.table);
+      return key.is_partial ? relaxed(section_schema(*key.table)) : section_schema(*key.table);
     default:
       return {{"type", "string"}, {"pattern", quantity_pattern(key.type)}};
   }

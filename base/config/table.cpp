@@ -41,6 +41,16 @@ Key& Key::above(std::string min) {
   return *this;
 }
 
+Key& Key::described_as(std::string path) {
+  described_at = std::move(path);
+  return *this;
+}
+
+Key& Key::partial_of(std::string path) {
+  is_partial = true;
+  return described_as(std::move(path));
+}
+
 Key& Table::add(std::string name, ValueType type, std::string sentence) {
   const bool is_new =
       std::none_of(keys_.begin(), keys_.end(), [&](const Key& key) { return key.name == name; });

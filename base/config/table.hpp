@@ -47,6 +47,9 @@ class Key {
   bool min_is_open = false;                  ///< the minimum itself is not allowed
   std::vector<std::string> words;            ///< for ValueType::choice
   std::shared_ptr<const class Table> table;  ///< for ValueType::section, of each element when it is a list
+  std::string
+      described_at;         ///< for a section with the keys of another, which describes them: that one's path
+  bool is_partial = false;  ///< for a section that says only what differs from another of the same keys
 
   Key(std::string key_name, ValueType value_type, std::string sentence)
       : name(std::move(key_name)), type(value_type), doc(std::move(sentence)) {}
@@ -60,6 +63,10 @@ class Key {
   Key& range(std::string min, std::string max = "");
   /// A lower bound that is itself excluded.
   Key& above(std::string min);
+  /// A section with the keys of the one at `path`, which are described there.
+  Key& described_as(std::string path);
+  /// ... that says only what differs from that one: whoever parses it has laid that one below it.
+  Key& partial_of(std::string path);
 };
 
 class Table {

@@ -20,6 +20,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/network/platform.hpp"
 #include "sim/router/router.hpp"
+#include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/trace_reader.hpp"
@@ -89,12 +90,17 @@ std::string describe_policies() {
   for (const PolicyEntry& policy : policy_registry().entries()) {
     rows.push_back({policy.name, policy.summary});
   }
-  return align_columns(rows, 2) + "\nTheir parameters: inferometer describe engine\n";
+  rows.push_back({std::string(kDisaggregated), std::string(disaggregation_summary())});
+  std::vector<std::vector<std::string>> presets{{"preset of disaggregated", "what it does"}};
+  for (const DisaggregationPreset& preset : disaggregation_presets()) {
+    presets.push_back({preset.name, preset.summary});
+  }
+  return align_columns(rows, 2) + "\n" + align_columns(presets, 2) +
+         "\nTheir parameters: inferometer describe engine\n";
 }
 
 std::string describe_routers() {
-  RouterRegistry routers;
-  register_builtin_routers(routers);
+  const RouterRegistry& routers = router_registry();
   std::vector<std::vector<std::string>> rows{{"router", "how it chooses, and what it is modelled on"}};
   for (const RouterEntry& router : routers.entries()) {
     rows.push_back({router.name, router.summary});

@@ -90,8 +90,7 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
     bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
     return !InterruptGuard::flag();
   };
-  report.uncertainty =
-      estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), options);
+  report.uncertainty = estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), options);
   bar.clear();
   if (!report.uncertainty) {
     report.notes.emplace_back("no uncertainty intervals: the runs behind them were interrupted");
@@ -167,9 +166,9 @@ void run(const RunArguments& arguments) {
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
   const bool is_checked = arguments.stepper == "check";
   if (is_checked && !deployment.can_run_side_by_side()) {
-    throw ConfigError(
-        {"--stepper"},
-        "check runs two simulations side by side, and SimGrid allows one; add --set cluster.network.model=ideal");
+    throw ConfigError({"--stepper"},
+                      "check runs two simulations side by side, and SimGrid allows one; add --set "
+                      "cluster.network.model=ideal");
   }
   if (!arguments.out.empty()) {
     make_directory(arguments.out);

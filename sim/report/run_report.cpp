@@ -46,8 +46,8 @@ std::string hardware_in_words(const Scenario& scenario, const Deployment& deploy
     std::string gpus = std::to_string(pool.gpus_per_replica()) + " x " + pool.gpu.name;
     if (!deployment.is_single()) {
       gpus = std::string(deployment.pools.size() > 1 ? to_string(pool.role) : "") +
-             (deployment.pools.size() > 1 ? " " : "") +
-             std::to_string(deployment.cluster.pools[i].at_start) + " x (" + gpus + ")";
+             (deployment.pools.size() > 1 ? " " : "") + std::to_string(deployment.cluster.pools[i].at_start) +
+             " x (" + gpus + ")";
     }
     text += gpus + ", ";
   }

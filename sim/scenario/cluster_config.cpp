@@ -87,9 +87,10 @@ class ClusterReader {
   void read_event(const Values& section) {
     const bool fails = section.has("fail");
     if (fails == section.has("drain")) {
-      diagnostics_.add(section.where(), "cluster.failures.events: an event names the replica that befalls it as "
-                                        "fail or as drain, " +
-                                            std::string(fails ? "not both" : "e.g. \"fail: decode 0\""));
+      diagnostics_.add(section.where(),
+                       "cluster.failures.events: an event names the replica that befalls it as "
+                       "fail or as drain, " +
+                           std::string(fails ? "not both" : "e.g. \"fail: decode 0\""));
       return;
     }
     const char* const key = fails ? "fail" : "drain";
@@ -119,16 +120,17 @@ class ClusterReader {
     }
     const std::optional<std::size_t> place = place_of(pools_, role_named(pool));
     if (number < 0 || !role_named(pool)) {
-      diagnostics_.add(where, "cluster.failures.events: expected a pool and the number of a replica such as "
-                              "\"decode 0\", found " +
-                                  quoted_excerpt(text));
+      diagnostics_.add(where,
+                       "cluster.failures.events: expected a pool and the number of a replica such as "
+                       "\"decode 0\", found " +
+                           quoted_excerpt(text));
       return std::nullopt;
     }
     if (!place || number >= replicas_[*place]) {
-      const std::string there =
-          !place ? "the pools are " + names_of(pools_)
-                 : "its replicas are 0 to " + std::to_string(replicas_[*place] - 1);
-      diagnostics_.add(where, "cluster.failures.events: there is no replica " + quoted_excerpt(text) + "; " + there);
+      const std::string there = !place ? "the pools are " + names_of(pools_)
+                                       : "its replicas are 0 to " + std::to_string(replicas_[*place] - 1);
+      diagnostics_.add(where,
+                       "cluster.failures.events: there is no replica " + quoted_excerpt(text) + "; " + there);
       return std::nullopt;
     }
     std::int64_t before = 0;
@@ -186,8 +188,9 @@ class ClusterReader {
     const PoolSpec& b = pools_[*decode];
     if (a.gpu.name != b.gpu.name || a.tensor_parallel != b.tensor_parallel ||
         a.pipeline_parallel != b.pipeline_parallel) {
-      diagnostics_.add(section.where(), "cluster.dynamic_split moves replicas between prefill and decode, which "
-                                        "must have the same gpu, tensor_parallel and pipeline_parallel");
+      diagnostics_.add(section.where(),
+                       "cluster.dynamic_split moves replicas between prefill and decode, which "
+                       "must have the same gpu, tensor_parallel and pipeline_parallel");
     }
   }
 
@@ -204,8 +207,9 @@ class ClusterReader {
       }
       if (cluster_.section(key).given("state_interval")) {
         diagnostics_.add(cluster_.section(key).where("state_interval"),
-                         "cluster." + key + ".state_interval: all routers learn of replicas together; it goes "
-                                            "with cluster.router");
+                         "cluster." + key +
+                             ".state_interval: all routers learn of replicas together; it goes "
+                             "with cluster.router");
       }
     }
   }
@@ -261,7 +265,8 @@ ClusterSetup read_cluster(const Values& scenario, const std::vector<PoolSpec>& p
     return {};
   }
   check_routers(scenario, pools, routers, diagnostics);
-  return ClusterReader(scenario.section("cluster"), pools, most_replicas(scenario, pools), diagnostics).read();
+  return ClusterReader(scenario.section("cluster"), pools, most_replicas(scenario, pools), diagnostics)
+      .read();
 }
 
 std::function<std::unique_ptr<Router>()> router_maker(const Values& scenario, PoolRole role,

@@ -12,8 +12,8 @@
 namespace inferometer {
 namespace {
 
-// Of nodes that no description is known of: what an ordinary server has, one 200 Gb/s NIC for two GPUs. All of
-// it is assumed, and the user is told.
+// Of nodes that no description is known of: what an ordinary server has, one 200 Gb/s NIC for two GPUs. All
+// of it is assumed, and the user is told.
 constexpr std::int64_t kAssumedGpus = 8;
 constexpr std::int64_t kAssumedNics = 4;
 constexpr BytesPerSecond kAssumedNic{25e9};
@@ -42,8 +42,7 @@ ClusterSpec assumed_cluster(const GpuSpec& gpu) {
   spec.node.nic_bandwidth = kAssumedNic;
   spec.node.storage_bandwidth = kAssumedStorage;
   spec.fabric = {.nodes_per_leaf = kAssumedNodesPerLeaf, .latency = kAssumedFabricLatency};
-  spec.transfer = {
-      .set_up = kAssumedSetUp, .efficiency = kAssumedEfficiency, .half_size = kAssumedHalfSize};
+  spec.transfer = {.set_up = kAssumedSetUp, .efficiency = kAssumedEfficiency, .half_size = kAssumedHalfSize};
   return spec;
 }
 
@@ -86,8 +85,8 @@ class HardwareReader {
       return pool.gpu.name == whole_->gpu || !is_builtin_gpu(pool.gpu.name);
     });
     if (!is_used) {
-      diagnostics_.add(cluster_->where("hardware"), "cluster.hardware: the nodes of " + whole_->name + " have " +
-                                                        whole_->gpu + ", but no pool runs on it");
+      diagnostics_.add(cluster_->where("hardware"), "cluster.hardware: the nodes of " + whole_->name +
+                                                        " have " + whole_->gpu + ", but no pool runs on it");
     }
   }
 
@@ -134,8 +133,9 @@ class HardwareReader {
                         : model == "simgrid" ? NetworkModel::simgrid
                                              : NetworkModel::ideal;
     if (hardware_.network == NetworkModel::simgrid && !has_simgrid()) {
-      diagnostics_.add(network.where("model"),
-                       "cluster.network.model: this program was built without SimGrid; ideal and none are there");
+      diagnostics_.add(
+          network.where("model"),
+          "cluster.network.model: this program was built without SimGrid; ideal and none are there");
     }
     const auto with = [&](const char* key, auto read) {
       if (network.has(key)) {
@@ -166,9 +166,9 @@ class HardwareReader {
 
 /// The number of the first pool on nodes of the same name.
 std::size_t kind_of(const ClusterHardware& hardware, std::size_t pool) {
-  const auto first =
-      std::find_if(hardware.nodes.begin(), hardware.nodes.end(),
-                   [&](const ClusterSpec& each) { return each.name == hardware.nodes[pool].name; });
+  const auto first = std::find_if(hardware.nodes.begin(), hardware.nodes.end(), [&](const ClusterSpec& each) {
+    return each.name == hardware.nodes[pool].name;
+  });
   return static_cast<std::size_t>(first - hardware.nodes.begin());
 }
 
@@ -180,9 +180,9 @@ std::size_t kind_of(const ClusterHardware& hardware, std::size_t pool) {
     wishes.push_back(std::string(to_string(pools[i].role)) + " " + std::to_string(replicas[i]) + " x " +
                      std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"));
   }
-  throw ConfigError(cluster.where("nodes"),
-                    "cluster.nodes: " + std::to_string(cluster.count("nodes")) + " are too few for " +
-                        join_alternatives(wishes, "and") + ", which take " + std::to_string(needed));
+  throw ConfigError(cluster.where("nodes"), "cluster.nodes: " + std::to_string(cluster.count("nodes")) +
+                                                " are too few for " + join_alternatives(wishes, "and") +
+                                                ", which take " + std::to_string(needed));
 }
 
 }  // namespace

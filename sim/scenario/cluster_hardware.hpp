@@ -17,16 +17,16 @@ enum class NetworkModel : std::uint8_t { ideal, simgrid, none };
 
 /// Cluster descriptions, with the scenario's figures in place of theirs.
 struct ClusterHardware {
-  std::vector<ClusterSpec> nodes;          ///< of each pool; pools on nodes of one name may share a node
-  FabricSpec fabric;                       ///< between all nodes
+  std::vector<ClusterSpec> nodes;  ///< of each pool; pools on nodes of one name may share a node
+  FabricSpec fabric;               ///< between all nodes
   TransferSpec transfer;
   NetworkModel network = NetworkModel::ideal;
-  std::vector<std::string> descriptions;   ///< names or paths of what was read, each once
+  std::vector<std::string> descriptions;  ///< names or paths of what was read, each once
   std::vector<std::string> notes;
 };
 
-/// Whether the scenario's replicas need to know their nodes: there are several, or one that may not fit into a
-/// node.
+/// Whether the scenario's replicas need to know their nodes: there are several, or one that may not fit into
+/// a node.
 bool needs_cluster_hardware(const Values& scenario, const std::vector<PoolSpec>& pools);
 
 /// Adds to `diagnostics`: descriptions that are not known, nodes without the pool's GPU, SimGrid in a program

@@ -32,13 +32,16 @@ Table pool_table(const PolicyRegistry& policies, const std::string& name, const 
       .optional("that of the scenario's hardware")
       .range("1", "10");
   table
-      .add("node", ValueType::text, "A built-in cluster whose nodes the pool's replicas stand on, or a YAML file "
-                                    "that describes one")
+      .add("node", ValueType::text,
+           "A built-in cluster whose nodes the pool's replicas stand on, or a YAML file "
+           "that describes one")
       .optional("that of cluster.hardware when it has the pool's GPU, else found by the GPU");
   table.add_section("engine", engine_table(policies), "What differs from the scenario's engine")
-      .optional("the scenario's");
+      .optional("the scenario's")
+      .partial_of("engine");
   table.add_section("cost_model", cost_model_table(), "What differs from the scenario's cost_model")
-      .optional("the scenario's");
+      .optional("the scenario's")
+      .partial_of("cost_model");
   return table;
 }
 
@@ -51,24 +54,28 @@ Table pools_table(const PolicyRegistry& policies) {
   table
       .add_section("prefill", pool_table(policies, "prefill", "Replicas that compute prompts"),
                    "Replicas that compute prompts and hand their KV cache over")
-      .optional("none");
+      .optional("none")
+      .described_as("cluster.pools.mixed");
   table
       .add_section("decode", pool_table(policies, "decode", "Replicas that decode"),
                    "Replicas that decode prompts which others have computed")
-      .optional("none");
+      .optional("none")
+      .described_as("cluster.pools.mixed");
   return table;
 }
 
 Table network_table() {
   Table table("network", "How KV caches and weights travel between GPUs");
   table
-      .add_choice("model", {"ideal", "simgrid", "none"},
-                  "ideal: every transfer has its links for itself; simgrid: transfers share links fairly with "
-                  "all others in flight; none: nothing takes time to cross")
+      .add_choice(
+          "model", {"ideal", "simgrid", "none"},
+          "ideal: every transfer has its links for itself; simgrid: transfers share links fairly with "
+          "all others in flight; none: nothing takes time to cross")
       .by_default("ideal");
   const std::string described = "as the cluster's description has it";
-  table.add("oversubscription", ValueType::number,
-            "What the nodes of a leaf switch can send, over what the leaf's links up can carry")
+  table
+      .add("oversubscription", ValueType::number,
+           "What the nodes of a leaf switch can send, over what the leaf's links up can carry")
       .optional(described)
       .range("1", "1000");
   table.add("nodes_per_leaf", ValueType::count, "Nodes that one leaf switch joins")
@@ -86,7 +93,9 @@ Table network_table() {
   table.add("gpu_latency", ValueType::duration, "Of a message between GPUs of one node")
       .optional(described)
       .range("0 s", "1 s");
-  table.add("storage_bandwidth", ValueType::bandwidth, "At which one node reads weights, all its GPUs together")
+  table
+      .add("storage_bandwidth", ValueType::bandwidth,
+           "At which one node reads weights, all its GPUs together")
       .optional(described);
   table.add("set_up", ValueType::duration, "Of one transfer: metadata, registration, the first descriptor")
       .optional(described)
@@ -110,7 +119,8 @@ Table admission_table() {
       .range("1", "1000000");
   table
       .add("ttft", ValueType::duration,
-           "Longest time to first token that is foreseen for a request: prompt tokens before it and its own, over "
+           "Longest time to first token that is foreseen for a request: prompt tokens before it and its own, "
+           "over "
            "the rate at which the chosen replica computes them")
       .optional("however long it takes");
   return table;
@@ -119,7 +129,8 @@ Table admission_table() {
 Table event_table() {
   Table table("events", "Something that befalls a replica");
   table.add("at", ValueType::duration, "When, from the start of the run").required().range("0 s", "2400 h");
-  table.add("fail", ValueType::text, "The replica that fails with all it holds: pool and number, \"decode 0\"")
+  table
+      .add("fail", ValueType::text, "The replica that fails with all it holds: pool and number, \"decode 0\"")
       .optional("drain is given");
   table
       .add("drain", ValueType::text,
@@ -169,7 +180,8 @@ Table autoscaling_table() {
       .by_default("15 s")
       .range("1 ms", "24 h");
   table
-      .add("scale_down_after", ValueType::duration, "How long there is too little load before a replica is drained")
+      .add("scale_down_after", ValueType::duration,
+           "How long there is too little load before a replica is drained")
       .by_default("300 s")
       .range("0 s", "24 h");
   return table;
@@ -218,16 +230,22 @@ Table hardware_table() {
 Table cluster_table(const PolicyRegistry& policies, const RouterRegistry& routers) {
   Table table("cluster", "Replicas of the model, what joins them and what befalls them");
   table.add_section("pools", pools_table(policies), "Replicas of one kind each");
-  table.add_section("router", router_section(routers), "Who gets a request: of every pool, unless it has its own");
+  table.add_section("router", router_section(routers),
+                    "Who gets a request: of every pool, unless it has its own");
   table.add_section("prefill_router", router_section(routers), "Router of the pool for prefill")
-      .optional("cluster.router");
+      .optional("that of all pools")
+      .described_as("cluster.router");
   table.add_section("decode_router", router_section(routers), "Router of the pool for decode")
-      .optional("cluster.router");
+      .optional("that of all pools")
+      .described_as("cluster.router");
   table
       .add("hardware", ValueType::text,
-           "A built-in cluster, or a YAML file that describes one: its nodes, and the fabric between all nodes")
+           "A built-in cluster, or a YAML file that describes one: its nodes, and the fabric between all "
+           "nodes")
       .optional("found by the GPU of the first pool");
-  table.add("nodes", ValueType::count, "Nodes there are").optional("as many as the replicas need").range("1", "65536");
+  table.add("nodes", ValueType::count, "Nodes there are")
+      .optional("as many as the replicas need")
+      .range("1", "65536");
   table.add_section("network", network_table(), "How KV caches and weights travel between GPUs");
   table.add_section("admission", admission_table(), "What the cluster turns away as it arrives");
   table.add_section("failures", failures_table(), "Replicas that fail or are drained");

@@ -14,7 +14,7 @@ namespace inferometer {
 
 /// In the order in which replicas are numbered.
 inline constexpr std::array<PoolRole, kPoolRoles> kPoolOrder = {PoolRole::mixed, PoolRole::prefill,
-                                                                 PoolRole::decode};
+                                                                PoolRole::decode};
 
 /// The section `hardware`.
 Table hardware_table();

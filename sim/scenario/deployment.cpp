@@ -38,7 +38,8 @@ Placement in_one_place(const std::vector<PoolSpec>& pools) {
                           .gpus_per_node = pools.front().gpus_per_replica()}});
 }
 
-PoolSetup pool_setup(const Scenario& scenario, const PoolDeployment& pool, std::vector<std::vector<GpuPlace>> places) {
+PoolSetup pool_setup(const Scenario& scenario, const PoolDeployment& pool,
+                     std::vector<std::vector<GpuPlace>> places) {
   PoolSetup setup;
   setup.role = pool.spec.role;
   setup.replicas = static_cast<std::int32_t>(places.size());
@@ -97,9 +98,9 @@ void level_model_len(std::vector<PoolDeployment>& pools, std::vector<std::string
   if (least->limits.max_model_len == most->limits.max_model_len) {
     return;
   }
-  notes.push_back("max_model_len is " + std::to_string(least->limits.max_model_len) + " in all pools, as in pool " +
-                  name_of(*least) + "; pool " + name_of(*most) + " would take " +
-                  std::to_string(most->limits.max_model_len));
+  notes.push_back("max_model_len is " + std::to_string(least->limits.max_model_len) +
+                  " in all pools, as in pool " + name_of(*least) + "; pool " + name_of(*most) +
+                  " would take " + std::to_string(most->limits.max_model_len));
   const std::int64_t length = least->limits.max_model_len;
   for (PoolDeployment& pool : pools) {
     pool.limits.max_model_len = length;
@@ -138,7 +139,8 @@ void add_uncertainty_note(const Scenario& scenario, Deployment& deployment) {
 void add_pool_notes(const PoolSpec& pool, bool is_one_of_many, const std::vector<std::string>& notes,
                     Deployment& deployment) {
   for (const std::string& note : notes) {
-    const std::string said = is_one_of_many ? "pool " + std::string(to_string(pool.role)) + ": " + note : note;
+    const std::string said =
+        is_one_of_many ? "pool " + std::string(to_string(pool.role)) + ": " + note : note;
     deployment.notes.push_back(said);
   }
 }
@@ -180,10 +182,9 @@ Deployment make_deployment(const Scenario& scenario) {
   Deployment deployment;
   deployment.cluster = cluster_of(scenario);
   const std::optional<ClusterHardware>& hardware = scenario.nodes;
-  Placement placement =
-      hardware ? place_pools(scenario.values, scenario.pools, most_replicas(scenario.values, scenario.pools),
-                             *hardware)
-               : in_one_place(scenario.pools);
+  Placement placement = hardware ? place_pools(scenario.values, scenario.pools,
+                                               most_replicas(scenario.values, scenario.pools), *hardware)
+                                 : in_one_place(scenario.pools);
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
     const PoolSpec& pool = scenario.pools[i];
     const Parallelism parallelism = hardware ? parallelism_of(pool, placement.pools[i], *hardware, i)

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a scenario's settings amount to: memory, blocks and prices of each pool, the cluster they make, replicas
-// ready to run.
+// What a scenario's settings amount to: memory, blocks and prices of each pool, the cluster they make,
+// replicas ready to run.
 
 #include <memory>
 #include <string>
@@ -32,8 +32,8 @@ struct Deployment {
   [[nodiscard]] bool can_run_side_by_side() const { return network != NetworkModel::simgrid; }
 };
 
-/// Throws ConfigError: the model does not fit on a pool (by how much, and which tensor_parallel would), limits
-/// that contradict each other, too few nodes, pools whose KV caches do not fit each other.
+/// Throws ConfigError: the model does not fit on a pool (by how much, and which tensor_parallel would),
+/// limits that contradict each other, too few nodes, pools whose KV caches do not fit each other.
 Deployment make_deployment(const Scenario& scenario);
 
 /// The scenario's traffic on its replicas.

@@ -17,10 +17,14 @@ struct LocalParameter {
 // Usual values: NVIDIA Dynamo's, of its conditional disaggregation (1000 tokens, 2 prefills in the queue) and
 // of its later IslBounding (2048 tokens, 0.7). One step's worth of tokens for prefill_load is ours.
 constexpr LocalParameter kLocalParameters[] = {
-    {"short_prompt", "max_local_prefill_tokens", "1000"}, {"short_or_busy", "max_local_prefill_tokens", "1000"},
-    {"short_or_busy", "prefill_queue_limit", "2"},        {"isl_bounding", "max_local_prefill_tokens", "2048"},
-    {"isl_bounding", "local_share", "0.7"},               {"prefill_load", "prefill_load_threshold", "1"},
-    {"isl_or_load", "max_local_prefill_tokens", "2048"},  {"isl_or_load", "local_share", "0.7"},
+    {"short_prompt", "max_local_prefill_tokens", "1000"},
+    {"short_or_busy", "max_local_prefill_tokens", "1000"},
+    {"short_or_busy", "prefill_queue_limit", "2"},
+    {"isl_bounding", "max_local_prefill_tokens", "2048"},
+    {"isl_bounding", "local_share", "0.7"},
+    {"prefill_load", "prefill_load_threshold", "1"},
+    {"isl_or_load", "max_local_prefill_tokens", "2048"},
+    {"isl_or_load", "local_share", "0.7"},
     {"isl_or_load", "prefill_load_threshold", "1"},
 };
 
@@ -40,15 +44,17 @@ Local local_prefill(const std::string& word) {
 void add_transfer_keys(Table& table) {
   const std::string preset = "as the preset does";
   table
-      .add_choice("first_token_from", {"prefill", "decode"},
-                  "Where a request's first token comes from: out of the step that ends its prefill, or of the "
-                  "decode replica, which computes the last prompt token again")
+      .add_choice(
+          "first_token_from", {"prefill", "decode"},
+          "Where a request's first token comes from: out of the step that ends its prefill, or of the "
+          "decode replica, which computes the last prompt token again")
       .optional(preset);
   table
-      .add_choice("kv_transfer", {"pull", "push"},
-                  "pull: the decode replica is chosen once the prompt is done, takes blocks and fetches all of "
-                  "its KV; push: it is chosen on arrival, and KV goes there layer by layer while the prompt is "
-                  "computed")
+      .add_choice(
+          "kv_transfer", {"pull", "push"},
+          "pull: the decode replica is chosen once the prompt is done, takes blocks and fetches all of "
+          "its KV; push: it is chosen on arrival, and KV goes there layer by layer while the prompt is "
+          "computed")
       .optional(preset);
   table
       .add("decode_first", ValueType::flag,
@@ -68,12 +74,13 @@ void add_transfer_keys(Table& table) {
 
 void add_local_keys(Table& table) {
   table
-      .add_choice("local_prefill", local_modes(),
-                  "Which prompts are computed where they are decoded. short_prompt: up to "
-                  "max_local_prefill_tokens; short_or_busy: those, and all while prefill_queue_limit prompts "
-                  "wait; isl_bounding: shorter than max_local_prefill_tokens with less than local_share of them "
-                  "not cached; prefill_load: while the prefill replica has more than prefill_load_threshold "
-                  "steps of tokens to compute; isl_or_load: either")
+      .add_choice(
+          "local_prefill", local_modes(),
+          "Which prompts are computed where they are decoded. short_prompt: up to "
+          "max_local_prefill_tokens; short_or_busy: those, and all while prefill_queue_limit prompts "
+          "wait; isl_bounding: shorter than max_local_prefill_tokens with less than local_share of them "
+          "not cached; prefill_load: while the prefill replica has more than prefill_load_threshold "
+          "steps of tokens to compute; isl_or_load: either")
       .optional("as the preset does");
   const std::string usual = "what is usual for that local_prefill";
   table
@@ -93,14 +100,16 @@ void add_local_keys(Table& table) {
       .range("1", "1000000");
   table
       .add("prefill_load_threshold", ValueType::number,
-           "Tokens to compute at the prefill replica, in times the token budget of its steps, of local_prefill "
+           "Tokens to compute at the prefill replica, in times the token budget of its steps, of "
+           "local_prefill "
            "prefill_load and isl_or_load")
       .optional(usual)
       .range("", "1000000")
       .above("0");
   table
       .add("overflow_tokens", ValueType::count,
-           "Prompt tokens waiting at every prefill replica above which a prompt goes to the mixed pool or, when "
+           "Prompt tokens waiting at every prefill replica above which a prompt goes to the mixed pool or, "
+           "when "
            "that is as full, borrows a decode replica")
       .optional("as the preset does, else prompts wait")
       .range("1", "1000000000");
@@ -152,15 +161,14 @@ std::string_view disaggregation_summary() {
 EngineSplit disaggregation_split(const PolicyRegistry& policies) {
   Table table("engine", "");
   std::vector<std::string> names;
-  std::string systems;
   for (const DisaggregationPreset& preset : disaggregation_presets()) {
     names.push_back(preset.name);
-    systems += (systems.empty() ? "" : "; ") + preset.name + " for " + preset.summary;
   }
   table
-      .add_choice("preset", names,
-                  "System whose way of handing requests over fills those of the keys below that are not given: " +
-                      systems)
+      .add_choice(
+          "preset", names,
+          "System whose way of handing requests over fills those of the keys below that are not given "
+          "(inferometer describe policies says what each does)")
       .by_default("vllm-nixl");
   table
       .add_choice(std::string(kBatchPolicy), policies.names(),
@@ -212,16 +220,17 @@ DisaggregationSetup read_disaggregation(const Values& engine, std::int64_t step_
   setup.first_token_from_decode = engine.text("first_token_from") == "decode";
   setup.decode_first = engine.has("decode_first") && engine.flag("decode_first");
   if (setup.decode_first && !is_push) {
-    diagnostics.add(engine.where("decode_first"),
-                    "\"engine.decode_first\" goes with kv_transfer push: with pull the decode replica is chosen "
-                    "only when the prompt is done");
+    diagnostics.add(
+        engine.where("decode_first"),
+        "\"engine.decode_first\" goes with kv_transfer push: with pull the decode replica is chosen "
+        "only when the prompt is done");
   }
   setup.hop = engine.duration("hop");
   if (engine.has("abort_after")) {
     setup.abort_after = engine.duration("abort_after");
   }
   setup.on_abort = engine.text("on_abort") == "lose" ? DisaggregationSetup::OnAbort::lose
-                                                      : DisaggregationSetup::OnAbort::recompute;
+                                                     : DisaggregationSetup::OnAbort::recompute;
   setup.local_prefill = local_prefill(engine.text("local_prefill"));
   if (engine.has("max_local_prefill_tokens")) {
     setup.max_local_prefill_tokens = engine.count("max_local_prefill_tokens");

@@ -1,7 +1,7 @@
 #pragma once
 
-// The policy "disaggregated": prompts are computed on one pool and decoded on another. Its keys in the section
-// `engine`, the systems whose way of doing it is built in, and what they amount to.
+// The policy "disaggregated": prompts are computed on one pool and decoded on another. Its keys in the
+// section `engine`, the systems whose way of doing it is built in, and what they amount to.
 
 #include <string>
 #include <string_view>
@@ -41,7 +41,8 @@ const std::vector<DisaggregationPreset>& disaggregation_presets();
 bool is_disaggregated(const ConfigNode* engine);
 
 /// Writes what the preset says into a section `engine` that asks for the policy, below what is written there,
-/// and the usual parameters of its `local_prefill`. Words that nobody knows are left for the parser to report.
+/// and the usual parameters of its `local_prefill`. Words that nobody knows are left for the parser to
+/// report.
 void lay_preset_below(ConfigNode& engine);
 
 /// Reads a section that lay_preset_below() has gone over. Adds keys that go with another choice to

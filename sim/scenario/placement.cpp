@@ -54,7 +54,8 @@ class Packer {
     kind_of_node_.push_back(request.kind);
   }
 
-  void place_stage(Room& room, const PlacementRequest& request, std::int64_t part, std::vector<GpuPlace>& gpus) {
+  void place_stage(Room& room, const PlacementRequest& request, std::int64_t part,
+                   std::vector<GpuPlace>& gpus) {
     for (std::int64_t placed = 0; placed < request.tensor; placed += part) {
       if (room.left < part || placed > 0) {
         open_node(room, request);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which GPUs of which nodes a replica runs on. Who uses it: deployments, for how a replica's GPUs talk to each
-// other and for the ends of transfers between replicas.
+// Which GPUs of which nodes a replica runs on. Who uses it: deployments, for how a replica's GPUs talk to
+// each other and for the ends of transfers between replicas.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,14 +27,14 @@ struct PlacedPool {
 };
 
 struct Placement {
-  std::vector<PlacedPool> pools;         ///< one a request
+  std::vector<PlacedPool> pools;          ///< one a request
   std::vector<std::size_t> kind_of_node;  ///< by number of the node
 };
 
-/// Packs replicas in order. One whose GPUs fit into a node stays in one, the first with room of the kind's last
-/// node or else a new one. A larger one begins on a new node, and so does each of its stages that the node
-/// before has no room for; a tensor group larger than a node takes as many of the fewest nodes that can hold
-/// it in equal parts. O(GPUs).
+/// Packs replicas in order. One whose GPUs fit into a node stays in one, the first with room of the kind's
+/// last node or else a new one. A larger one begins on a new node, and so does each of its stages that the
+/// node before has no room for; a tensor group larger than a node takes as many of the fewest nodes that can
+/// hold it in equal parts. O(GPUs).
 Placement place_replicas(const std::vector<PlacementRequest>& requests);
 
 }  // namespace inferometer

@@ -45,12 +45,13 @@ constexpr std::int64_t kMostGpusProposed = 64;
                         " for the rest, but the engine may use " + gigabytes(memory.budget) + ": " +
                         gigabytes(memory.shortfall()) + " too little";
   const auto in_node = smallest_fitting_tensor_parallel(pool.model, pool.gpu, settings);
-  const auto larger =
-      in_node ? std::nullopt
-              : smallest_fitting_parallelism(pool.model, pool.gpu, kMostGpusProposed, settings);
-  message += in_node  ? "; tensor_parallel: " + std::to_string(*in_node) + " would fit"
-             : larger ? "; no tensor_parallel within one node would fit, " + degrees_in_words(*larger) + " would"
-                      : "; no tensor_parallel within one node would fit";
+  const auto larger = in_node
+                          ? std::nullopt
+                          : smallest_fitting_parallelism(pool.model, pool.gpu, kMostGpusProposed, settings);
+  message += in_node ? "; tensor_parallel: " + std::to_string(*in_node) + " would fit"
+             : larger
+                 ? "; no tensor_parallel within one node would fit, " + degrees_in_words(*larger) + " would"
+                 : "; no tensor_parallel within one node would fit";
   throw ConfigError(pool.gpu_at, message);
 }
 

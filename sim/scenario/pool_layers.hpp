@@ -1,7 +1,7 @@
 #pragma once
 
-// A pool's sections `engine` and `cost_model` say only what differs from the scenario's own. Before a scenario
-// is parsed, the scenario's are laid below them, so that they are read, checked and shown whole.
+// A pool's sections `engine` and `cost_model` say only what differs from the scenario's own. Before a
+// scenario is parsed, the scenario's are laid below them, so that they are read, checked and shown whole.
 
 #include <string>
 #include <vector>
@@ -17,8 +17,8 @@ struct PoolLayers {
   std::vector<Position> shared;    ///< of everything in the scenario's own sections
 };
 
-/// `tree`: a whole scenario. With policy "disaggregated" it also fills in what the preset says, and gives each
-/// pool an engine with the batch policy.
+/// `tree`: a whole scenario. With policy "disaggregated" it also fills in what the preset says, and gives
+/// each pool an engine with the batch policy.
 PoolLayers lay_below_pools(ConfigNode& tree, const PolicyRegistry& policies);
 
 /// `found` in a tree with such layers, without what is a mistake of the scenario's own section and found in

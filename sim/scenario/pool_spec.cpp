@@ -34,8 +34,9 @@ void check_roles(const Values& scenario, Diagnostics& diagnostics) {
                       "engine.policy disaggregated needs pools for prefill and decode; there is no " +
                           pool_path(role) + ", e.g. \"" + name + ": {replicas: 1}\"");
     } else if (!is_split && has_pool(pools, role)) {
-      diagnostics.add(pools->where(name), pool_path(role) + " goes with engine.policy disaggregated, not with " +
-                                              engine.text("policy"));
+      diagnostics.add(
+          pools->where(name),
+          pool_path(role) + " goes with engine.policy disaggregated, not with " + engine.text("policy"));
     }
   }
   if (is_split && has_pool(pools, PoolRole::mixed) && !engine.has("overflow_tokens")) {

@@ -20,9 +20,9 @@ struct PoolSpec {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
   double straggler = 1;
-  GpuSpec gpu;                      ///< with the scenario's price for it, when it gives one
-  ModelSpec model;                  ///< in the number formats of the pool's engine
-  Values engine;                    ///< with a batch policy
+  GpuSpec gpu;      ///< with the scenario's price for it, when it gives one
+  ModelSpec model;  ///< in the number formats of the pool's engine
+  Values engine;    ///< with a batch policy
   Values cost_model;
   std::optional<std::string> node;  ///< cluster description of its nodes, when the pool names one
   /// Where mistakes in it are reported: its GPU, degree of parallelism or node, in the pool or else in
@@ -35,8 +35,8 @@ struct PoolSpec {
 /// Whether the scenario has pools for prefill and decode.
 bool has_prefill_and_decode(const Values& scenario);
 
-/// One mixed pool of one replica when the scenario names none. Adds to `diagnostics`: GPUs that are not known;
-/// pools that the policy has no use for or misses. `model`: as its checkpoint has it.
+/// One mixed pool of one replica when the scenario names none. Adds to `diagnostics`: GPUs that are not
+/// known; pools that the policy has no use for or misses. `model`: as its checkpoint has it.
 std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model, Diagnostics& diagnostics);
 
 }  // namespace inferometer

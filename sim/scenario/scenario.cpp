@@ -84,8 +84,7 @@ Scenario::Input model_file(const Values& values) {
 
 /// A built-in thing's own file, or the file that `path` names; `name` is what the scenario calls it.
 Scenario::Input data_file(const std::string& name, const std::string& path, const std::string& folder) {
-  return {name, std::filesystem::exists(path) ? path
-                                              : (data_directory(folder) / (path + ".yaml")).string()};
+  return {name, std::filesystem::exists(path) ? path : (data_directory(folder) / (path + ".yaml")).string()};
 }
 
 /// A run reads its trace again, for the hash in the results and for each further run of a study.
@@ -138,7 +137,8 @@ std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
   }
   if (scenario.nodes) {
     for (const std::string& name : scenario.nodes->descriptions) {
-      add_input(data_file(std::filesystem::path(name).filename().string(), name, "hardware/clusters"), inputs);
+      add_input(data_file(std::filesystem::path(name).filename().string(), name, "hardware/clusters"),
+                inputs);
     }
   }
   if (scenario.workload().has("trace")) {

@@ -31,11 +31,11 @@ struct Scenario {
   std::string file;  ///< as the user named it
   Values values;     ///< parsed by scenario_table()
   SloTargets slo;
-  ModelSpec model;                 ///< in the number formats of `engine`
-  GpuSpec gpu;                     ///< of `hardware`, with the scenario's price, when it gives one
-  std::vector<PoolSpec> pools;            ///< replicas of one kind each: at least one pool
-  std::optional<ClusterHardware> nodes;   ///< that the pools stand on; absent for one replica in one node
-  std::vector<std::string> notes;  ///< what the user should know of how the file was understood
+  ModelSpec model;                       ///< in the number formats of `engine`
+  GpuSpec gpu;                           ///< of `hardware`, with the scenario's price, when it gives one
+  std::vector<PoolSpec> pools;           ///< replicas of one kind each: at least one pool
+  std::optional<ClusterHardware> nodes;  ///< that the pools stand on; absent for one replica in one node
+  std::vector<std::string> notes;        ///< what the user should know of how the file was understood
 
   /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPUs, their
   /// profiles, clusters, trace.

@@ -61,7 +61,7 @@ struct RerunProgress {
 
 struct RerunOptions {
   std::int64_t runs = 0;  ///< >= 1
-  int threads = 1;  ///< >= 1; changes no result. One where simulations cannot run side by side
+  int threads = 1;        ///< >= 1; changes no result. One where simulations cannot run side by side
   /// Of the run itself: capacities are estimated by the same requests, so that only prices differ.
   std::span<const RequestLengths> capacity_sample;
   /// Called on the calling thread about ten times a second; false: end now. None: run to the end.

@@ -128,6 +128,23 @@ TEST_CASE("the schema ties the keys of a choice within a choice to both") {
   CHECK(std::count(rules.begin(), rules.end(), only_slow) == 1);
 }
 
+TEST_CASE("a section that says what differs from another is described there and asks for nothing") {
+  Table table("", "Top");
+  table.add_section("engine", demo_engine_table(), "The engine");
+  table.add_section("other", demo_engine_table(), "What differs")
+      .optional("the engine's")
+      .partial_of("engine");
+  const std::string text = describe(table);
+  CHECK(text.find("What differs. Keys as of engine. When absent: the engine's.") != std::string::npos);
+  CHECK(text.find("other: ") == std::string::npos);
+  CHECK(text.find("engine: ") != std::string::npos);
+  const Json properties = Json::parse(json_schema(table)).at("properties");
+  CHECK(properties.at("engine").contains("required"));
+  CHECK_FALSE(properties.at("other").contains("required"));
+  CHECK_FALSE(properties.at("other").contains("allOf"));
+  CHECK(properties.at("other").at("properties").contains("chunk"));
+}
+
 TEST_CASE("a default word counts as chosen in the schema") {
   Table table("", "");
   table.add_choice("policy", {"a", "b"}, "Which").by_default("a");

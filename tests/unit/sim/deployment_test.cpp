@@ -46,7 +46,8 @@ TEST_CASE("blocks fill the memory that weights leave, one of them V1's null bloc
 
 TEST_CASE("a block count as the engine logs it is taken as it is, but for the null block") {
   CHECK(deployment_of({"engine.num_gpu_blocks=1000"}).front().limits.total_blocks == 999);
-  CHECK(deployment_of({"engine.policy=orca", "engine.num_gpu_blocks=1000"}).front().limits.total_blocks == 1000);
+  CHECK(deployment_of({"engine.policy=orca", "engine.num_gpu_blocks=1000"}).front().limits.total_blocks ==
+        1000);
   check_says(mistake_of({"engine.num_gpu_blocks=1"}).message, {"num_gpu_blocks", "chunked_prefill keeps 1"});
 }
 
@@ -78,8 +79,9 @@ TEST_CASE("admission's watermark leaves less room for one sequence") {
 }
 
 TEST_CASE("a max_model_len that was asked for is refused where it does not fit") {
-  CHECK(deployment_of({"engine.num_gpu_blocks=101", "engine.max_model_len=1600"}).front().limits.max_model_len ==
-        1600);
+  CHECK(deployment_of({"engine.num_gpu_blocks=101", "engine.max_model_len=1600"})
+            .front()
+            .limits.max_model_len == 1600);
   const Diagnostic mistake = mistake_of({"engine.num_gpu_blocks=101", "engine.max_model_len=1601"});
   CHECK(mistake.message ==
         "engine.max_model_len is 1601 tokens, but the KV cache holds one sequence of 1600 at most");

@@ -71,7 +71,8 @@ class PricedScenario {
   }
 
   [[nodiscard]] Uncertainty uncertainty(std::int64_t runs, int threads = 2) const {
-    return *estimate_uncertainty(scenario_, deployment_, [this](std::size_t, std::uint64_t run) { return StagePricers{pricer(run)}; },
+    return *estimate_uncertainty(scenario_, deployment_,
+                                 [this](std::size_t, std::uint64_t run) { return StagePricers{pricer(run)}; },
                                  {runs, threads, sample_, {}});
   }
 
@@ -206,13 +207,14 @@ TEST_CASE("intervals of shipped kernels are the same with one thread and with fo
 TEST_CASE("runs that are stopped leave no interval") {
   const PricedScenario priced("{preset: azure-conversation, rate: 12 req/s, requests: 20000}", all(0));
   int looks = 0;
-  const auto stopped = estimate_uncertainty(priced.scenario(), priced.deployment(),
-                                            [&](std::size_t, std::uint64_t run) { return StagePricers{priced.pricer(run)}; },
-                                            {1000, 1, {}, [&](const RerunProgress& progress) {
-                                               ++looks;
-                                               CHECK(progress.runs < 1000);
-                                               return false;
-                                             }});
+  const auto stopped =
+      estimate_uncertainty(priced.scenario(), priced.deployment(),
+                           [&](std::size_t, std::uint64_t run) { return StagePricers{priced.pricer(run)}; },
+                           {1000, 1, {}, [&](const RerunProgress& progress) {
+                              ++looks;
+                              CHECK(progress.runs < 1000);
+                              return false;
+                            }});
   CHECK_FALSE(stopped);
   CHECK(looks >= 1);
 }
