@@ -160,7 +160,8 @@ void run(const RunArguments& arguments) {
   if (is_checked) {
     Deployment reference = deployment;
     reference.replica.stepper = Stepper::reference;
-    check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
+    check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(
+                                  make_simulation(scenario, reference, check.reference_side()))));
   }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
   if (!is_complete) {

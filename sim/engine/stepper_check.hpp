@@ -3,6 +3,7 @@
 // The fast stepper checked against the reference stepper while both run: the same requests, step by step.
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,7 +28,7 @@ struct StepperMismatch : std::logic_error {
 ///
 ///   StepperCheck check(recorder);
 ///   Simulation simulation(..., check);  // replicas of the fast stepper
-///   check.compare(simulation, Simulation(..., check.reference_side()));  // and of the reference stepper
+///   check.compare(simulation, std::make_unique<Simulation>(..., check.reference_side()));  // the other one
 ///   simulation.run();
 ///   check.finish();
 class StepperCheck final : public SimulationObserver {
@@ -37,9 +38,9 @@ class StepperCheck final : public SimulationObserver {
 
   [[nodiscard]] SimulationObserver& reference_side() { return reference_side_; }
   /// To be called before `checked`, which outlives the check, runs.
-  void compare(const Simulation& checked, Simulation reference) {
+  void compare(const Simulation& checked, std::unique_ptr<Simulation> reference) {
     checked_ = &checked;
-    reference_.emplace(std::move(reference));
+    reference_ = std::move(reference);
   }
 
   void on_arrival(const Request& request, std::int64_t waiting) override;
@@ -86,7 +87,7 @@ class StepperCheck final : public SimulationObserver {
 
   SimulationObserver& observer_;
   ReferenceSide reference_side_;
-  std::optional<Simulation> reference_;
+  std::unique_ptr<Simulation> reference_;
   const Simulation* checked_ = nullptr;
   std::vector<std::int64_t> step_counts_;  // by replica
 };

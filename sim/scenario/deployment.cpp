@@ -144,6 +144,7 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.block_size = settings.block_size;
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
+  deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.attention_window = scenario.model.sliding_window;
   deployment.pricer_limits = {
       .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};

@@ -42,7 +42,7 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   SummarySettings settings;
   settings.definitions = metric_definitions(scenario.values.section("metrics").text("definitions"));
   settings.census = simulation.census();
-  for (const Replica& replica : simulation.replicas()) {
+  for (const Replica& replica : simulation.lanes()) {
     settings.truncated += replica.truncated();
     settings.kv_blocks += replica.state().blocks().total().count();
   }
