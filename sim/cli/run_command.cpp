@@ -115,7 +115,8 @@ class ActivityOutput {
   [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
   [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
   void write(const Scenario& scenario) {
-    write_activity_log(recorder_, scenario.tensor_parallel(), scenario.gpu.hbm_bandwidth, file_->stream());
+    const ReplicaGpus gpus{.gpus = scenario.tensor_parallel(), .bandwidth = scenario.gpu.hbm_bandwidth};
+    write_activity_log(recorder_, std::vector(recorder_.replicas().size(), gpus), file_->stream());
     file_->commit();
   }
 

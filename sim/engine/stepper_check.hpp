@@ -3,6 +3,7 @@
 // The fast stepper checked against the reference stepper while both run: the same requests, step by step.
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -58,7 +59,9 @@ class StepperCheck final : public SimulationObserver {
     std::string what;  ///< "step 17 of replica 0"
     std::vector<std::pair<std::string, std::int64_t>> values;
   };
-  /// The steps of one replica: how many there were, and those that the other side has not come to yet.
+  /// Replica and micro-batch: of each, steps come in order.
+  using Lane = std::pair<std::int32_t, std::int32_t>;
+  /// The steps of one lane: how many there were, and those that the other side has not come to yet.
   struct Steps {
     std::int64_t count = 0;
     std::deque<Facts> open;
@@ -69,9 +72,7 @@ class StepperCheck final : public SimulationObserver {
     void on_steps(const StepRecord& steps) override;
     void on_finished(const FinishedRequest& request) override;
 
-    Steps& steps_of(std::int32_t replica);
-
-    std::vector<Steps> steps;  // by replica
+    std::map<Lane, Steps> steps;
     std::deque<Facts> arrivals, departures;
   };
 
@@ -89,7 +90,7 @@ class StepperCheck final : public SimulationObserver {
   ReferenceSide reference_side_;
   std::unique_ptr<Simulation> reference_;
   const Simulation* checked_ = nullptr;
-  std::vector<std::int64_t> step_counts_;  // by replica
+  std::map<Lane, std::int64_t> step_counts_;
 };
 
 }  // namespace inferometer
