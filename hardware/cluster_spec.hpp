@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct NodeSpec {
   std::int64_t nics = 0;         ///< for GPU traffic; GPU g uses NIC g * nics / gpus
   BytesPerSecond nic_bandwidth;  ///< of one NIC
   BytesPerSecond storage_bandwidth;  ///< at which one node reads weights, all its GPUs together
+  /// Whether traffic with other nodes and storage crosses the link that gpu_bandwidth is of: over PCIe it
+  /// does, beside NVLink it does not.
+  bool nic_shares_gpu_link = false;
 };
 
 /// The network between nodes: a fat tree of two levels. Leaf switches join `nodes_per_leaf` nodes; the links
@@ -32,11 +36,12 @@ struct FabricSpec {
 };
 
 /// What transfers of KV and weights reach of the rate of a link: `efficiency * s / (s + half_size)` for a
-/// message of s bytes on one pair of GPUs.
+/// message of s bytes on one pair of GPUs. That is the time of (s + half_size) / efficiency bytes at the full
+/// rate, which is also what the transfer takes away from others on the links it crosses.
 struct TransferSpec {
   Duration set_up{};      ///< once a transfer: metadata, registration, the first descriptor
-  double efficiency = 1;  ///< of the largest messages; in (0, 1]
-  Bytes half_size;        ///< message that reaches half of that; may be zero
+  double efficiency = 1;  ///< of the largest messages; in [0.001, 1]
+  Bytes half_size;        ///< message that reaches half of that; 0 to 1 TB
 };
 
 struct ClusterSpec {
@@ -46,7 +51,7 @@ struct ClusterSpec {
   NodeSpec node;
   FabricSpec fabric;
   TransferSpec transfer;
-  std::vector<std::pair<std::string, Provenance>> provenance;  ///< by key of the file, in file order
+  std::vector<std::pair<std::string, Provenance>> provenance;  ///< by key ("node.nics"), in table order
 };
 
 /// Names of the built-in clusters, sorted.
@@ -55,5 +60,8 @@ std::vector<std::string> builtin_cluster_names();
 /// A built-in name, or a path to a YAML file of the same form. Throws ConfigError (unknown name: lists the
 /// known ones and suggests the nearest).
 ClusterSpec load_cluster(const std::string& name_or_path);
+
+/// The text of such a file; `name` is what messages call it and what the cluster is called.
+ClusterSpec parse_cluster(std::string_view text, const std::string& name);
 
 }  // namespace inferometer

@@ -1,29 +1,14 @@
 #include "hardware/gpu_spec.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <string_view>
-#include <utility>
-
 #include "base/config/config_node.hpp"
 #include "base/config/table.hpp"
-#include "base/data_path.hpp"
 #include "base/error.hpp"
-#include "base/suggest.hpp"
+#include "hardware/figure.hpp"
 
 namespace inferometer {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// `zero` is nothing of the figure, in its unit: no figure may be zero or negative.
-Table figure_table(ValueType type, const char* zero) {
-  Table table("figure", "One figure and where it comes from");
-  table.add("value", type, "The figure, with its unit").required().above(zero);
-  table.add("source", ValueType::text, "Document or measurement it was read from").required();
-  table.add("date", ValueType::text, "When it was read: YYYY-MM or YYYY-MM-DD").required();
-  return table;
-}
+constexpr const char* kFolder = "hardware/gpus";
 
 Table gpu_table() {
   Table table("gpu", "Datasheet figures of one GPU");
@@ -33,7 +18,7 @@ Table gpu_table() {
       .optional("files of measurements cannot name it");
   const auto figure = [&table](const char* key, ValueType type, const char* zero,
                                const char* sentence) -> Key& {
-    return table.add_section(key, figure_table(type, zero), sentence);
+    return table.add_section(key, figure_table(type, {.above = zero}), sentence);
   };
   figure("bf16_peak", ValueType::compute_rate, "0 TFLOPS", "Dense bf16 tensor peak").required();
   figure("fp8_peak", ValueType::compute_rate, "0 TFLOPS", "Dense fp8 tensor peak")
@@ -52,42 +37,6 @@ Table gpu_table() {
   figure("boost_clock", ValueType::frequency, "0 MHz", "Highest clock").required();
   figure("price", ValueType::price_rate, "0 $/h", "Default rental price of one GPU").required();
   return table;
-}
-
-bool is_date(std::string_view text) {
-  if (text.size() != 7 && text.size() != 10) {
-    return false;
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool separator = i == 4 || i == 7;
-    if (separator ? text[i] != '-' : (text[i] < '0' || text[i] > '9')) {
-      return false;
-    }
-  }
-  const int month = (text[5] - '0') * 10 + (text[6] - '0');
-  return month >= 1 && month <= 12;
-}
-
-std::vector<std::pair<std::string, Provenance>> read_provenance(const Values& values,
-                                                                Diagnostics& diagnostics) {
-  std::vector<std::pair<std::string, Provenance>> provenance;
-  for (const Value& value : values.all()) {
-    if (value.section == nullptr) {
-      continue;
-    }
-    const Values& figure = *value.section;
-    Provenance origin{figure.text("source"), figure.text("date")};
-    if (origin.source.empty()) {
-      diagnostics.add(figure.where("source"),
-                      "the source of " + value.key + " is empty; say where it was read");
-    }
-    if (!is_date(origin.date)) {
-      diagnostics.add(figure.where("date"),
-                      "\"" + origin.date + "\" is not a date; write it as 2026-11 or 2026-11-30");
-    }
-    provenance.emplace_back(value.key, std::move(origin));
-  }
-  return provenance;
 }
 
 /// Vendors count memory in GiB and sell it as GB, so that a process may see up to 7.4 % more than the number
@@ -132,40 +81,20 @@ GpuSpec read_gpu(const std::string& name, const std::string& path) {
   gpu.sm_count = values.section("sm_count").count("value");
   gpu.boost_clock = values.section("boost_clock").frequency("value");
   gpu.price = values.section("price").price_rate("value");
-  gpu.provenance = read_provenance(values, diagnostics);
+  read_provenance(values, "", gpu.provenance, diagnostics);
   check_usable_memory(gpu, values, diagnostics);
   diagnostics.throw_if_any();
   return gpu;
 }
 
-bool looks_like_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
-}
-
 }  // namespace
 
 std::vector<std::string> builtin_gpu_names() {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(data_directory("hardware/gpus"))) {
-    if (entry.path().extension() == ".yaml") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  return described_names(kFolder);
 }
 
 GpuSpec load_gpu(const std::string& name_or_path) {
-  if (looks_like_path(name_or_path)) {
-    return read_gpu(name_or_path, name_or_path);
-  }
-  const std::vector<std::string> known = builtin_gpu_names();
-  if (std::find(known.begin(), known.end(), name_or_path) == known.end()) {
-    throw ConfigError(Position{}, "unknown GPU \"" + name_or_path + "\"" + did_you_mean(name_or_path, known) +
-                                      " (built in: " + join_alternatives(known) +
-                                      "; or a path to a YAML file)");
-  }
-  return read_gpu(name_or_path, (data_directory("hardware/gpus") / (name_or_path + ".yaml")).string());
+  return read_gpu(name_or_path, description_path(name_or_path, kFolder, "GPU"));
 }
 
 }  // namespace inferometer

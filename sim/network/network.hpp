@@ -36,32 +36,37 @@ struct Transfer {
 struct LinkUse {
   std::string name;         ///< "node0 nic3 out"
   BytesPerSecond capacity;  ///< in this direction
-  Bytes bytes;              ///< carried
+  Bytes bytes;              ///< of transfers carried: what efficiency wastes is not among them
   double utilization = 0;   ///< bytes over what it could have carried since the start
 };
 
 /// Contract: deterministic; the same calls give the same times. `now` never goes back between calls. Times
-/// are whole picoseconds, rounded up, so that nothing arrives early.
+/// are whole picoseconds, rounded up, so that nothing arrives early. A transfer is in flight from start()
+/// until ended() has told of it or it is cancelled.
 class Network {
  public:
   virtual ~Network() = default;
 
-  /// A transfer begins. GPUs of the same node talk over the node's own links; a transfer whose ends are the
-  /// same GPUs takes the latency alone.
+  /// A transfer begins. GPUs of the same node talk over the node's own links; a pair of ranks on the same GPU
+  /// takes the node's latency alone. Precondition: its GPUs exist, bytes >= 1, the id is free.
   virtual void start(TimePoint now, const Transfer& transfer) = 0;
 
   /// It ends without effect, and its links are free from now on. Precondition: it is in flight.
   virtual void cancel(TimePoint now, std::uint32_t id) = 0;
 
-  /// When the next transfer in flight ends if nothing else starts; nothing when none is in flight. May change
-  /// with every start and cancel, to earlier as to later.
+  /// When to look again: before it no transfer ends if nothing else starts, and none is in flight when there
+  /// is no such time. With contention it may also be the moment at which one pair of several is done or a
+  /// set-up is over, so that ended() then tells of nothing and the next answer is later: nobody can foresee
+  /// how rates change at that moment. May change with every start and cancel, to earlier as to later. After
+  /// ended(t) it is later than t.
   [[nodiscard]] virtual std::optional<TimePoint> next_end() = 0;
 
   /// Ids of the transfers that have ended by `now` and were not told before, ascending. Valid until the next
   /// call. Precondition: now <= next_end(), when there is one.
   virtual std::span<const std::uint32_t> ended(TimePoint now) = 0;
 
-  /// Of every link that can be named, in a fixed order. Networks without links have none.
+  /// Of every link, in a fixed order. Counts flows in flight with what they have carried by `end`, or by the
+  /// last other call with a time when the network cannot tell; precondition: `end` is not before that call.
   [[nodiscard]] virtual std::vector<LinkUse> link_use(TimePoint end) const = 0;
 };
 

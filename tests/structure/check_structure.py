@@ -50,7 +50,8 @@ ARROWS = {
 THIRD_PARTY = {
     "yaml-cpp/": r"base/config/yaml_source\.cpp",
     "Eigen/": r"calibration/fit.*",
-    "simgrid/": r"sim/network/simgrid_.*",
+    "simgrid/": r"(sim|tests/unit)/network/simgrid_.*",
+    "xbt/": r"(sim|tests/unit)/network/simgrid_.*",
     "cuda": r"kernels/.*|(tests/unit/)?calibration/device/.*|.*\.cu",
     "cublas": r"kernels/.*|.*\.cu",
     "nvtx3/": r"calibration/device/.*",
