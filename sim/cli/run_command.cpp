@@ -121,7 +121,7 @@ class ActivityOutput {
       const ReplicaGpus its{.gpus = pool.gpus_per_replica(),
                             .stages = pool.pipeline_parallel,
                             .bandwidth = pool.gpu.hbm_bandwidth};
-      gpus.insert(gpus.end(), static_cast<std::size_t>(deployment.cluster.pools[i].replicas), its);
+      gpus.insert(gpus.end(), static_cast<std::size_t>(deployment.replicas(i)), its);
     }
     write_activity_log(recorder_, gpus, file_->stream());
     file_->commit();
@@ -132,7 +132,7 @@ class ActivityOutput {
     std::vector<WorkTotals> work;
     for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
       const PoolSpec& pool = deployment.pools[i].spec;
-      work.insert(work.end(), static_cast<std::size_t>(deployment.cluster.pools[i].replicas),
+      work.insert(work.end(), static_cast<std::size_t>(deployment.replicas(i)),
                   WorkTotals(pool.model, pool.tensor_parallel));
     }
     return work;
@@ -183,7 +183,8 @@ void run(const RunArguments& arguments) {
   if (is_checked) {
     Deployment reference = deployment;
     reference.set_stepper(Stepper::reference);
-    check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
+    check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(
+                                  make_simulation(scenario, reference, check.reference_side()))));
   }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
   if (!is_complete) {

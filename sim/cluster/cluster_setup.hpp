@@ -32,6 +32,7 @@ struct PoolSetup {
   std::int32_t at_start = 1;  ///< of them, running from the start; the others wait to be started
   std::int32_t pipeline = 1;  ///< micro-batches in flight on each: Replica objects a replica is made of
   std::vector<std::vector<GpuPlace>> places;  ///< GPUs of each replica, ranks of the first stage first
+  std::int64_t max_model_len = 0;             ///< of its replicas: longest prompt plus output
   Bytes kv_bytes_per_token;              ///< of a whole replica, all GPUs together: what a transfer carries
   std::int64_t layers = 1;               ///< of the model, for transfers layer by layer
   Bytes weights;                         ///< of a whole replica: what a start loads

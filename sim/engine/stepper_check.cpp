@@ -18,8 +18,8 @@ std::int64_t ps(TimePoint time) {
 /// How each replica stands: enough to see what led to a difference.
 std::string states_of(const Simulation& simulation) {
   std::string text = fmt::format("  at {} ps\n", ps(simulation.now()));
-  for (std::size_t i = 0; i < simulation.replicas().size(); ++i) {
-    const Replica& replica = simulation.replicas()[i];
+  for (std::size_t i = 0; i < simulation.lanes().size(); ++i) {
+    const Replica& replica = simulation.lanes()[i];
     const BatchState& state = replica.state();
     text += fmt::format(
         "  replica {}: {} running ({} decoding with {} tokens of context, {} prefilling), {} waiting, {} of "

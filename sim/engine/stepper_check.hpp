@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,7 +29,7 @@ struct StepperMismatch : std::logic_error {
 ///
 ///   StepperCheck check(recorder);
 ///   Simulation simulation(..., check);  // replicas of the fast stepper
-///   check.compare(simulation, Simulation(..., check.reference_side()));  // and of the reference stepper
+///   check.compare(simulation, std::make_unique<Simulation>(..., check.reference_side()));  // the other one
 ///   simulation.run();
 ///   check.finish();
 class StepperCheck final : public SimulationObserver {
@@ -38,9 +39,9 @@ class StepperCheck final : public SimulationObserver {
 
   [[nodiscard]] SimulationObserver& reference_side() { return reference_side_; }
   /// To be called before `checked`, which outlives the check, runs.
-  void compare(const Simulation& checked, Simulation reference) {
+  void compare(const Simulation& checked, std::unique_ptr<Simulation> reference) {
     checked_ = &checked;
-    reference_.emplace(std::move(reference));
+    reference_ = std::move(reference);
   }
 
   void on_arrival(const Request& request, std::int64_t waiting) override;
@@ -87,7 +88,7 @@ class StepperCheck final : public SimulationObserver {
 
   SimulationObserver& observer_;
   ReferenceSide reference_side_;
-  std::optional<Simulation> reference_;
+  std::unique_ptr<Simulation> reference_;
   const Simulation* checked_ = nullptr;
   std::map<Lane, std::int64_t> step_counts_;
 };

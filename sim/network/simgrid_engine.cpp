@@ -56,7 +56,7 @@ void configure_once() {
            "network/crosstraffic:0",  // acknowledgements take nothing from flows the other way
            "network/TCP-gamma:1e30",  // no window that caps a flow (0 would also drop other bounds)
            "network/optim:Lazy",      // Full gives slightly other times
-           "surf/precision:1e-12",  // moments closer than that are one: our picosecond, not the default 1 ns
+           "surf/precision:1e-15",  // moments closer than that are one; by default 1 ns, and ends come early
        }) {
     s4u::Engine::set_config(std::string(option));
   }

@@ -44,9 +44,9 @@ std::string hardware_in_words(const Scenario& scenario, const Deployment& deploy
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
     const PoolSpec& pool = deployment.pools[i].spec;
     std::string gpus = std::to_string(pool.gpus_per_replica()) + " x " + pool.gpu.name;
-    if (!deployment.is_single()) {
+    if (!deployment.is_single) {
       gpus = std::string(deployment.pools.size() > 1 ? to_string(pool.role) : "") +
-             (deployment.pools.size() > 1 ? " " : "") + std::to_string(deployment.cluster.pools[i].at_start) +
+             (deployment.pools.size() > 1 ? " " : "") + std::to_string(deployment.pools[i].spec.replicas) +
              " x (" + gpus + ")";
     }
     text += gpus + ", ";

@@ -1,10 +1,14 @@
 #include "sim/scenario/capacity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "sim/scenario/cluster_config.hpp"
 
 namespace inferometer {
 namespace {
@@ -24,11 +28,11 @@ std::vector<std::size_t> mixed_places(std::size_t n) {
   return places;
 }
 
-/// All requests of a sample, at once, in mixed order.
+/// All requests of a sample, at once, in mixed order. `most_output`: tokens after which each stops.
 class Backlog : public Workload {
  public:
-  explicit Backlog(std::span<const RequestLengths> sample)
-      : sample_(sample), places_(mixed_places(sample.size())) {}
+  Backlog(std::span<const RequestLengths> sample, std::int64_t most_output)
+      : sample_(sample), places_(mixed_places(sample.size())), most_output_(most_output) {}
 
   std::optional<TimePoint> next_arrival() override {
     return next_ < sample_.size() ? std::optional(TimePoint()) : std::nullopt;
@@ -38,13 +42,15 @@ class Backlog : public Workload {
     const RequestLengths& lengths = sample_[places_[next_]];
     request.id = static_cast<std::int64_t>(next_++);
     request.prompt = TokenCount(lengths.prompt);
-    request.output = TokenCount(lengths.output);
-    request.max_new = TokenCount(std::max(lengths.output, lengths.max_new));
+    const std::int64_t allowed = std::max<std::int64_t>(lengths.output, lengths.max_new);
+    request.output = TokenCount(std::min<std::int64_t>(lengths.output, most_output_));
+    request.max_new = TokenCount(std::min(allowed, most_output_));
   }
 
  private:
   std::span<const RequestLengths> sample_;
   std::vector<std::size_t> places_;
+  std::int64_t most_output_;
   std::size_t next_ = 0;
 };
 
@@ -53,6 +59,82 @@ class FinishTimes : public SimulationObserver {
   void on_finished(const FinishedRequest& request) override { times.push_back(request.finished); }
   std::vector<TimePoint> times;
 };
+
+/// A prefill replica that is never in the way: prompts cost nothing to speak of.
+class FreePrefill : public StepPricer {
+ public:
+  [[nodiscard]] StepCost price(const StepShape& /*shape*/) const override {
+    return {.latency = picoseconds(1)};
+  }
+};
+
+/// One replica of a pool on its own.
+PoolSetup alone(const PoolDeployment& pool, PoolRole role) {
+  PoolSetup setup;
+  setup.role = role;
+  setup.pipeline = static_cast<std::int32_t>(pool.pricers.size());
+  setup.places.emplace_back();
+  setup.max_model_len = pool.limits.max_model_len;
+  setup.layers = pool.spec.model.layers;
+  setup.make_router = router_maker({}, role, router_registry(), 0);
+  return setup;
+}
+
+/// As many blocks and seats as any backlog takes.
+PoolDeployment free_prefill(const PoolDeployment& decode) {
+  constexpr std::int64_t kEnough = 1'000'000'000;
+  PoolDeployment pool = decode;
+  pool.pricers = {std::make_shared<FreePrefill>()};
+  pool.limits.total_blocks = kEnough;
+  pool.limits.max_num_seqs = kEnough;
+  pool.replica.blocks = BlockCount(kEnough);
+  pool.replica.max_num_seqs = kEnough;
+  return pool;
+}
+
+/// The backlog on one replica of the pool, as it would run with all the company it can have.
+void run_backlog(const PoolDeployment& pool, const std::optional<DisaggregationSetup>& split,
+                 std::span<const RequestLengths> sample, FinishTimes& finishes) {
+  const bool only_prompts = pool.spec.role == PoolRole::prefill;
+  auto backlog = std::make_unique<Backlog>(
+      sample, only_prompts ? 1 : std::numeric_limits<std::int64_t>::max());
+  std::vector<Replica> lanes;
+  auto cluster = std::make_shared<ClusterSetup>();
+  if (pool.spec.role == PoolRole::decode) {
+    add_lanes(free_prefill(pool), 0, finishes, lanes);
+    cluster->pools.push_back(alone(free_prefill(pool), PoolRole::prefill));
+    cluster->disaggregation = DisaggregationSetup();
+    cluster->disaggregation->first_token_from_decode = split && split->first_token_from_decode;
+    add_lanes(pool, 1, finishes, lanes);
+    cluster->pools.push_back(alone(pool, PoolRole::decode));
+  } else {
+    add_lanes(pool, 0, finishes, lanes);
+    cluster->pools.push_back(alone(pool, PoolRole::mixed));
+  }
+  if (lanes.size() == 1) {
+    Simulation(std::move(backlog), std::move(lanes), finishes).run();
+  } else {
+    Simulation(std::move(backlog), std::move(lanes), cluster, finishes).run();
+  }
+}
+
+/// Of one replica.
+std::optional<double> saturated_rate_of(const PoolDeployment& pool,
+                                        const std::optional<DisaggregationSetup>& split,
+                                        std::span<const RequestLengths> sample) {
+  constexpr std::int64_t kFewestFillings = 2;
+  if (static_cast<std::int64_t>(sample.size()) < kFewestFillings * pool.limits.max_num_seqs) {
+    return std::nullopt;
+  }
+  FinishTimes finishes;
+  run_backlog(pool, split, sample, finishes);
+  const std::size_t first = finishes.times.size() / 5;
+  const std::size_t last = finishes.times.size() * 4 / 5;
+  if (last <= first || finishes.times[last] == finishes.times[first]) {
+    return std::nullopt;
+  }
+  return static_cast<double>(last - first) / to_seconds(finishes.times[last] - finishes.times[first]);
+}
 
 }  // namespace
 
@@ -66,27 +148,18 @@ std::int64_t capacity_sample_size(const Deployment& deployment) {
   return std::max(kAtLeast, kFillings * most);
 }
 
-std::optional<PerSecond> saturated_rate(const Scenario& scenario, const Deployment& deployment,
-                                        std::span<const RequestLengths> sample) {
-  constexpr std::int64_t kFewestFillings = 2;
-  (void)scenario;
-  const PoolDeployment& pool = deployment.front();
-  if (static_cast<std::int64_t>(sample.size()) < kFewestFillings * pool.limits.max_num_seqs) {
-    return std::nullopt;
+std::optional<PerSecond> saturated_rate(const Deployment& deployment, std::span<const RequestLengths> sample) {
+  std::array<double, kPoolRoles> rates{};
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    const PoolDeployment& pool = deployment.pools[i];
+    const std::optional<double> rate = saturated_rate_of(pool, deployment.cluster->disaggregation, sample);
+    if (!rate) {
+      return std::nullopt;
+    }
+    rates.at(static_cast<std::size_t>(pool.spec.role)) = *rate * static_cast<double>(deployment.replicas(i));
   }
-  FinishTimes finishes;
-  std::vector<Replica> replicas;
-  replicas.push_back(make_replica(pool, 0, finishes));
-  Simulation simulation(std::make_unique<Backlog>(sample), std::move(replicas), finishes);
-  simulation.run();
-
-  const std::size_t first = finishes.times.size() / 5;
-  const std::size_t last = finishes.times.size() * 4 / 5;
-  if (last <= first || finishes.times[last] == finishes.times[first]) {
-    return std::nullopt;
-  }
-  return PerSecond(static_cast<double>(last - first) /
-                   to_seconds(finishes.times[last] - finishes.times[first]));
+  const auto of = [&](PoolRole role) { return rates.at(static_cast<std::size_t>(role)); };
+  return PerSecond(of(PoolRole::mixed) + std::min(of(PoolRole::prefill), of(PoolRole::decode)));
 }
 
 }  // namespace inferometer

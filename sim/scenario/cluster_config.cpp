@@ -271,11 +271,14 @@ ClusterSetup read_cluster(const Values& scenario, const std::vector<PoolSpec>& p
 
 std::function<std::unique_ptr<Router>()> router_maker(const Values& scenario, PoolRole role,
                                                       const RouterRegistry& routers, std::uint64_t seed) {
-  if (!scenario.has("cluster")) {
-    return {};
+  Values section;
+  if (scenario.has("cluster")) {
+    const Values& cluster = scenario.section("cluster");
+    section = cluster.section(router_key(cluster, role));
+  } else {
+    Diagnostics none;
+    section = parse(router_table(routers), ConfigNode(), none);
   }
-  const Values& cluster = scenario.section("cluster");
-  const Values& section = cluster.section(router_key(cluster, role));
   const RouterEntry* const entry = routers.find(section.text("policy"));
   INFEROMETER_CHECK(entry != nullptr, "the router table only takes registered routers");
   const std::string path = "router/" + std::string(to_string(role));

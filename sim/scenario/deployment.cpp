@@ -46,6 +46,7 @@ PoolSetup pool_setup(const Scenario& scenario, const PoolDeployment& pool,
   setup.at_start = static_cast<std::int32_t>(pool.spec.replicas);
   setup.pipeline = static_cast<std::int32_t>(pool.spec.pipeline_parallel);
   setup.places = std::move(places);
+  setup.max_model_len = pool.limits.max_model_len;
   // KV heads that a large tensor group holds more than once cross the network once.
   setup.kv_bytes_per_token = pool.spec.model.kv_bytes_per_token();
   setup.layers = pool.spec.model.layers;
@@ -152,7 +153,7 @@ ClusterSetup cluster_of(const Scenario& scenario) {
   return cluster;
 }
 
-void add_disaggregation(const Scenario& scenario, Deployment& deployment) {
+void add_disaggregation(const Scenario& scenario, Deployment& deployment, ClusterSetup& cluster) {
   const PoolDeployment* const prefill = find_pool(deployment.pools, PoolRole::prefill);
   const PoolDeployment* const decode = find_pool(deployment.pools, PoolRole::decode);
   if (prefill == nullptr || decode == nullptr) {
@@ -160,17 +161,13 @@ void add_disaggregation(const Scenario& scenario, Deployment& deployment) {
   }
   check_kv_caches(*prefill, *decode);
   Diagnostics diagnostics;
-  deployment.cluster.disaggregation =
+  cluster.disaggregation =
       read_disaggregation(scenario.engine(), prefill->pricer_limits.max_tokens, diagnostics);
   diagnostics.throw_if_any();
   level_model_len(deployment.pools, deployment.notes);
 }
 
 }  // namespace
-
-bool Deployment::is_single() const {
-  return pools.size() == 1 && cluster.pools.front().replicas == 1 && !cluster.pools.front().make_router;
-}
 
 void Deployment::set_stepper(Stepper stepper) {
   for (PoolDeployment& pool : pools) {
@@ -180,7 +177,7 @@ void Deployment::set_stepper(Stepper stepper) {
 
 Deployment make_deployment(const Scenario& scenario) {
   Deployment deployment;
-  deployment.cluster = cluster_of(scenario);
+  ClusterSetup cluster = cluster_of(scenario);
   const std::optional<ClusterHardware>& hardware = scenario.nodes;
   Placement placement = hardware ? place_pools(scenario.values, scenario.pools,
                                                most_replicas(scenario.values, scenario.pools), *hardware)
@@ -193,26 +190,36 @@ Deployment make_deployment(const Scenario& scenario) {
     deployment.pools.push_back(make_pool_deployment(pool, parallelism, notes));
     add_pool_notes(pool, scenario.pools.size() > 1, notes, deployment);
   }
-  add_disaggregation(scenario, deployment);
+  add_disaggregation(scenario, deployment, cluster);
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
-    deployment.cluster.pools.push_back(
+    cluster.pools.push_back(
         pool_setup(scenario, deployment.pools[i], std::move(placement.pools[i].replicas)));
   }
   if (hardware) {
     deployment.network = hardware->network;
-    deployment.cluster.make_network = network_maker(hardware->network, make_platform(*hardware, placement));
+    cluster.make_network = network_maker(hardware->network, make_platform(*hardware, placement));
     deployment.notes.insert(deployment.notes.end(), hardware->notes.begin(), hardware->notes.end());
   }
   add_uncertainty_note(scenario, deployment);
+  deployment.is_single = !scenario.values.has("cluster") && scenario.pools.front().pipeline_parallel == 1;
+  deployment.cluster = std::make_shared<const ClusterSetup>(std::move(cluster));
   return deployment;
 }
 
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
                            SimulationObserver& observer) {
-  std::vector<Replica> replicas;
-  replicas.push_back(make_replica(deployment.front(), 0, observer));
-  return Simulation(make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory()),
-                    std::move(replicas), observer);
+  std::vector<Replica> lanes;
+  std::int32_t index = 0;
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    for (std::int64_t replica = 0; replica < deployment.replicas(i); ++replica) {
+      add_lanes(deployment.pools[i], index++, observer, lanes);
+    }
+  }
+  auto workload = make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
+  if (deployment.is_single) {
+    return Simulation(std::move(workload), std::move(lanes), observer);
+  }
+  return Simulation(std::move(workload), std::move(lanes), deployment.cluster, observer);
 }
 
 }  // namespace inferometer

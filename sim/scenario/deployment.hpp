@@ -17,15 +17,16 @@ namespace inferometer {
 
 /// Shared by every simulation of one scenario: building it costs milliseconds, running it does not change it.
 struct Deployment {
-  std::vector<PoolDeployment> pools;  ///< at least one; a scenario without `cluster` has one replica of one
-  ClusterSetup cluster;               ///< its pools in the same order
+  std::vector<PoolDeployment> pools;            ///< at least one
+  std::shared_ptr<const ClusterSetup> cluster;  ///< its pools in the same order
+  bool is_single = true;                        ///< one replica on its own, to which nothing of a cluster happens
   NetworkModel network = NetworkModel::ideal;
   std::vector<std::string> notes;  ///< what was decided for the user and may surprise: one sentence each
 
   [[nodiscard]] PoolDeployment& front() { return pools.front(); }
   [[nodiscard]] const PoolDeployment& front() const { return pools.front(); }
-  /// One replica on its own, without anything that concerns a cluster.
-  [[nodiscard]] bool is_single() const;
+  /// Most replicas of a pool, by its place.
+  [[nodiscard]] std::int64_t replicas(std::size_t pool) const { return cluster->pools[pool].replicas; }
   /// How the replicas of all pools advance.
   void set_stepper(Stepper stepper);
   /// False with SimGrid, of which there is one in a process: simulations must then follow each other.

@@ -179,6 +179,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.block_size = settings.block_size;
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
+  deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.attention_window = pool.model.sliding_window;
   deployment.pricer_limits = {
       .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
@@ -189,11 +190,26 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   return deployment;
 }
 
-Replica make_replica(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer) {
+// The engine's limit of sequences holds for the whole replica; its token budget holds for each step, which is one
+// micro-batch's (vLLM, v1/core/sched/scheduler.py).
+void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer,
+               std::vector<Replica>& lanes) {
+  const PolicyEntry& policy = policy_of(pool.spec);
   ReplicaConfig config = pool.replica;
   config.index = index;
-  return Replica(config, policy_of(pool.spec).make(pool.spec.engine, pool.limits), pool.pricers.front(),
-                 observer);
+  const auto stages = static_cast<std::int64_t>(pool.pricers.size());
+  if (stages == 1) {
+    lanes.emplace_back(config, policy.make(pool.spec.engine, pool.limits), pool.pricers.front(), observer);
+    return;
+  }
+  EngineLimits limits = pool.limits;
+  limits.max_num_seqs = ceil_div(limits.max_num_seqs, stages);
+  config.max_num_seqs = limits.max_num_seqs;
+  const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+  const auto pipeline = std::make_shared<Pipeline>(pool.pricers);
+  for (config.lane = 0; config.lane < stages; ++config.lane) {
+    lanes.emplace_back(config, policy.make(pool.spec.engine, limits), store, pipeline, observer);
+  }
 }
 
 }  // namespace inferometer

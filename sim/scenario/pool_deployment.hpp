@@ -14,14 +14,17 @@
 
 namespace inferometer {
 
+/// Pricers by stage of a pipeline; one without.
+using StagePricers = std::vector<std::shared_ptr<const StepPricer>>;
+
 struct PoolDeployment {
   PoolSpec spec;
   Parallelism parallelism;
   MemoryFootprint memory;
   ReplicaConfig replica;
-  EngineLimits limits;
+  EngineLimits limits;  ///< of a replica; a micro-batch of a pipeline runs its share of the sequences
   PricerLimits pricer_limits;
-  std::vector<std::shared_ptr<const StepPricer>> pricers;  ///< by stage of the pipeline
+  StagePricers pricers;
 
   /// What the prices of all stages stand on.
   [[nodiscard]] CostBasis cost_basis() const;
@@ -37,10 +40,8 @@ const PolicyEntry& policy_of(const PoolSpec& pool);
 PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& parallelism,
                                     std::vector<std::string>& notes);
 
-/// Replica `index` of all, whose observer must outlive it.
-Replica make_replica(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer);
-
-/// Pricers by stage, from measured kernels with errors drawn for a run behind an uncertainty interval.
-using StagePricers = std::vector<std::shared_ptr<const StepPricer>>;
+/// Adds the micro-batches of replica `index` of all: one without a pipeline. `observer` outlives them.
+void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer,
+               std::vector<Replica>& lanes);
 
 }  // namespace inferometer

@@ -67,17 +67,17 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   SummarySettings settings;
   settings.definitions = metric_definitions(scenario.values.section("metrics").text("definitions"));
   settings.census = simulation.census();
-  for (const Replica& replica : simulation.replicas()) {
+  for (const Replica& replica : simulation.lanes()) {
     settings.truncated += replica.truncated();
   }
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
   settings.pools.clear();
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
-    settings.pools.push_back(settings_of(deployment.pools[i], deployment.cluster.pools[i].replicas));
+    settings.pools.push_back(settings_of(deployment.pools[i], deployment.replicas(i)));
   }
   if (!settings.closed_loop) {
-    const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
+    const std::optional<PerSecond> rate = saturated_rate(deployment, sample);
     settings.estimated_capacity_per_second = rate ? std::optional(rate->count()) : std::nullopt;
   }
   return summarize(recorder, settings);

@@ -30,7 +30,11 @@ class BenchReplica {
         deployment_(make_deployment(scenario_)) {
     deployment_.set_stepper(stepper);
   }
-  Replica make(StepCounter& counter) const { return make_replica(deployment_.front(), 0, counter); }
+  Replica make(StepCounter& counter) const {
+    std::vector<Replica> lanes;
+    add_lanes(deployment_.front(), 0, counter, lanes);
+    return std::move(lanes.front());
+  }
 
  private:
   Scenario scenario_;

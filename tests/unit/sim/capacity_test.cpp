@@ -32,7 +32,7 @@ TEST_CASE("the capacity of static batching with equal requests is a batch over i
     time = time + deployment.front().pricers.front()->price({kBatch, context, kBatch, {}}).total();
   }
   const std::vector<RequestLengths> sample(800, {kPrompt, kOutput});
-  const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
+  const std::optional<PerSecond> rate = saturated_rate(deployment, sample);
   REQUIRE(rate);
   // 160 to 640 of 800 are 60 whole batches.
   CHECK(rate->count() == Approx(kBatch / to_seconds(time)).epsilon(1e-9));
@@ -45,7 +45,7 @@ TEST_CASE("the capacity of one slot is one over the service time") {
   const std::vector<ChunkShape> chunk = {{500, 0}};
   const double service = to_seconds(deployment.front().pricers.front()->price({0, 0, 1, chunk}).total());
   const std::vector<RequestLengths> sample(100, {500, 1});
-  CHECK(saturated_rate(scenario, deployment, sample)->count() == Approx(1 / service).epsilon(1e-9));
+  CHECK(saturated_rate(deployment, sample)->count() == Approx(1 / service).epsilon(1e-9));
 }
 
 // Prompts that take a step of one service time and prompts that take another, the long ones all at the end:
@@ -60,15 +60,15 @@ TEST_CASE("lengths that drift over the sample are mixed") {
   std::vector<RequestLengths> sample(1000, {500, 1});
   std::fill(sample.begin() + 700, sample.end(), RequestLengths{4000, 1});
   const double mixed = 1 / (0.7 * service(500) + 0.3 * service(4000));
-  CHECK(saturated_rate(scenario, deployment, sample)->count() == Approx(mixed).epsilon(0.01));
+  CHECK(saturated_rate(deployment, sample)->count() == Approx(mixed).epsilon(0.01));
 }
 
 TEST_CASE("too few requests to fill the engine twice give no capacity") {
   const Scenario scenario = scenario_with("{max_num_seqs: 16}");
   const Deployment deployment = make_deployment(scenario);
   const std::vector<RequestLengths> sample(32, {100, 10});
-  CHECK_FALSE(saturated_rate(scenario, deployment, std::span(sample).first(31)));
-  CHECK(saturated_rate(scenario, deployment, sample));
+  CHECK_FALSE(saturated_rate(deployment, std::span(sample).first(31)));
+  CHECK(saturated_rate(deployment, sample));
   CHECK(capacity_sample_size(deployment) >= 32);
 }
 
