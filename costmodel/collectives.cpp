@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "costmodel/roofline.hpp"
 
 namespace inferometer {
@@ -74,6 +75,7 @@ Duration ReplicaLinks::time(const Operator& work) const {
         whole_picoseconds(hop_.latency_s + static_cast<double>(work.link_bytes.count()) / hop_.bandwidth));
   }
   if (is_described_) {
+    INFEROMETER_CHECK(work.ring_steps > 0, "a collective that nobody takes part in");
     const bool has_ring = in_node_ > 1 && in_node_ < gpus_;  // else both are the same
     const double levels = levels_s(work);
     return Duration(whole_picoseconds(has_ring ? std::min(levels, ring_s(work)) : levels));
