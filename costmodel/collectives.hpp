@@ -28,6 +28,10 @@
 
 namespace inferometer {
 
+//
+// A stage of a pipeline sends over its own link to the next: latency + bytes / bandwidth, and, where prices
+// stand on kernels, the start-up of a send and what it reaches of a link of the GPU's description.
+
 class ReplicaLinks {
  public:
   /// `fitted`: with the profile's start-up and efficiency, else the datasheet's bandwidth alone.

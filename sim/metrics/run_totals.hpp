@@ -94,8 +94,6 @@ struct RunTotals {
   std::int64_t in_system = 0;
   Int128 stays = 0;  ///< sum over departures of the time, less sum over arrivals of the time, in picoseconds
   std::int64_t max_in_system = 0;
-  std::int64_t max_emitted_per_second =
-      0;  ///< by all replicas, in any one second of simulated time, from 0 on
   ArrivalTotals arrivals;
   FinishTotals finished;
   std::vector<RejectionCount> rejections;  ///< in order of first appearance

@@ -79,9 +79,10 @@ std::vector<std::string> transfer_figures(const ClusterSummary& cluster) {
   }
   if (transfers.handover) {
     const DurationStatistics& handover = *transfers.handover;
-    figures.push_back(fmt::format("handover {} on average, p50 {}, p90 {}, p99 {}",
-                                  short_duration(handover.mean_ms), short_duration(handover.p50_ms),
-                                  short_duration(handover.p90_ms), short_duration(handover.p99_ms)));
+    figures.push_back("handover: mean " + short_duration(handover.mean_ms));
+    figures.push_back("p50 " + short_duration(handover.p50_ms));
+    figures.push_back("p90 " + short_duration(handover.p90_ms));
+    figures.push_back("p99 " + short_duration(handover.p99_ms));
   }
   if (transfers.aborted > 0) {
     figures.push_back(grouped(transfers.aborted) + " aborted");
