@@ -70,6 +70,9 @@ CalibratedKernels::CalibratedKernels(const KernelProfile& kernels, const GpuSpec
 }
 
 ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
+  if (call.family == KernelFamily::collective && fallback_.has_described_links()) {
+    return {};  // collectives were measured within one node, over its own links
+  }
   if (const KernelFit* fit = find_fit(kernels_, call.family, call.variant)) {
     return {fit, call.variant, false};
   }
@@ -166,7 +169,7 @@ bool CalibratedKernels::is_extrapolated(const ChosenFit& chosen, const KernelCal
 
 bool CalibratedKernels::is_extrapolated(const Operator& work) const {
   const ChosenFit chosen = work.call ? choose(*work.call) : ChosenFit{};
-  return chosen.fit != nullptr && is_extrapolated(chosen, *work.call);
+  return chosen.fit != nullptr ? is_extrapolated(chosen, *work.call) : fallback_.is_extrapolated(work);
 }
 
 std::vector<Extrapolation> CalibratedKernels::extrapolations(const Operator& work) const {

@@ -41,7 +41,8 @@ class CalibratedKernels {
   /// straight between them (calibrated_decode.hpp, calibrated_prefill.hpp); at knots both are equal.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
-  /// Whether the operator lies outside of what was measured, or in a format that was not.
+  /// Whether the operator lies outside of what was measured, or in a format that was not, or goes over links
+  /// that nobody measured.
   [[nodiscard]] bool is_extrapolated(const Operator& work) const;
   [[nodiscard]] static bool is_extrapolated(const ChosenFit& chosen, const KernelCall& call);
 

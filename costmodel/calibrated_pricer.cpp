@@ -26,15 +26,26 @@ namespace {
 
 constexpr ChunkShape kAnyChunk{1, 0};
 
+/// The kernels of a GPU that takes so many times as long for everything.
+KernelProfile slowed(KernelProfile profile, double straggler) {
+  for (KernelFit& fit : profile.fits) {
+    fit.roofline.start_up_s *= straggler;
+    fit.roofline.per_unit_s *= straggler;
+    fit.roofline.compute_efficiency /= straggler;
+    fit.roofline.bandwidth_efficiency /= straggler;
+  }
+  return profile;
+}
+
 /// A model and the profiles it is priced by: kept together, at one place, because prices point into it.
 struct CalibratedModel {
   CalibratedModel(const ModelSpec& priced, const GpuSpec& on, const KernelProfile& profile,
-                  const Profile& fallback, std::int64_t degree, const CostOptions& options)
+                  const Profile& fallback, const Parallelism& parallelism, const CostOptions& options)
       : model(priced),
         gpu(on),
-        tensor_parallel(degree),
-        kernel_profile(profile),
-        roofline(gpu, fallback, CostLevel::roofline, degree),
+        tensor_parallel(parallelism.tensor),
+        kernel_profile(slowed(profile, parallelism.straggler)),
+        roofline(gpu, fallback, CostLevel::roofline, parallelism),
         kernels(kernel_profile, gpu, roofline, options.resample) {}
 
   ModelSpec model;
@@ -150,12 +161,17 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
   std::vector<std::string> by_roofline;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       scaled;  // by format and measured one
-  for (const Operator& part : extreme_operators(calibrated.model, calibrated.tensor_parallel, limits)) {
+  const std::vector<Operator> operators =
+      extreme_operators(calibrated.model, calibrated.tensor_parallel, limits);
+  for (const Operator& part : operators) {
     if (!part.call) {
       continue;  // what nobody measures is always the roofline's
     }
     const ChosenFit chosen = calibrated.kernels.choose(*part.call);
     if (chosen.fit == nullptr) {
+      if (calibrated.roofline.is_extrapolated(part)) {
+        continue;  // its note is that of the links
+      }
       if (part.family != OperatorFamily::elementwise) {  // of which nobody publishes tables
         by_roofline.emplace_back(part.name);
       }
@@ -175,6 +191,7 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
     basis.notes.push_back("not in the profile but priced by the roofline: " +
                           join_alternatives(by_roofline, "and"));
   }
+  add_link_note(calibrated.roofline, operators, basis);
   return basis;
 }
 
@@ -182,14 +199,15 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
 
 std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const GpuSpec& gpu,
                                                    const KernelProfile& kernels, const Profile& fallback,
-                                                   std::int64_t tensor_parallel, const CostOptions& options,
+                                                   const Parallelism& parallelism, const CostOptions& options,
                                                    const PricerLimits& limits) {
-  shard(model, tensor_parallel);  // refuses what cannot be split before anything is built on it
+  check_links(model, parallelism);  // before anything is built on it
   auto calibrated =
-      std::make_unique<const CalibratedModel>(model, gpu, kernels, fallback, tensor_parallel, options);
+      std::make_unique<const CalibratedModel>(model, gpu, kernels, fallback, parallelism, options);
   CostBasis basis = basis_of(*calibrated, limits);
   return std::make_unique<TabledPricer<CalibratedPrices>>(CalibratedPrices(std::move(calibrated), limits),
-                                                          std::move(basis), options, limits);
+                                                          std::move(basis), with_host_of(model, options),
+                                                          limits);
 }
 
 }  // namespace inferometer

@@ -67,6 +67,29 @@ Bytes matrix_bytes(const ModelSpec& model, std::int64_t weights) {
       std::ceil(static_cast<double>(weights) * weight_format(model.weight_format).weight_bytes)));
 }
 
+MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+                                const MemorySettings& settings) {
+  MemoryFootprint footprint;
+  footprint.tensor_parallel = tensor_parallel;
+  footprint.block_size = settings.block_size;
+  footprint.usable = gpu.hbm_usable;
+  footprint.budget = Bytes(static_cast<std::int64_t>(
+      std::floor(static_cast<double>(gpu.hbm_usable.count()) * settings.gpu_memory_utilization)));
+  footprint.weights = weight_bytes_per_gpu(model, tensor_parallel);
+  footprint.activations = peak_activation_bytes(model, tensor_parallel, settings);
+  footprint.other = kOtherBytes;
+  footprint.kv_cache = footprint.budget - footprint.weights - footprint.activations - footprint.other;
+  footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
+  const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
+  footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes);
+  return footprint;
+}
+
+/// Fewer blocks, or, when both have none, more missing for the first.
+bool is_tighter(const MemoryFootprint& a, const MemoryFootprint& b) {
+  return a.blocks != b.blocks ? a.blocks < b.blocks : a.shortfall() > b.shortfall();
+}
+
 }  // namespace
 
 Bytes MemoryFootprint::shortfall() const {
@@ -96,50 +119,75 @@ Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel)
   }
   const std::int64_t padded_vocab = ceil_div(model.vocab, kVocabPadding) * kVocabPadding;
   const std::int64_t rows = ceil_div(padded_vocab, tensor_parallel);
-  const std::int64_t embeddings = (model.tied_embeddings ? 1 : 2) * rows * model.hidden;
+  const std::int64_t final_norm = model.has_head ? model.hidden : 0;
+  const std::int64_t embeddings = model.vocabulary_tables() * rows * model.hidden;
   return matrix_bytes(model, model.layers * matrices) +
-         Bytes((model.layers * layer + model.hidden + embeddings) * model.weight_bytes);
+         Bytes((model.layers * layer + final_norm + embeddings) * model.weight_bytes);
 }
 
 Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,
                             const MemorySettings& settings) {
   const double forward = 2.0 * static_cast<double>(settings.max_num_batched_tokens) *
                          static_cast<double>(model.hidden) * forward_coefficient(tensor_parallel);
-  const std::int64_t rows = std::min(settings.max_num_seqs, settings.max_num_batched_tokens);
+  const std::int64_t rows =
+      model.has_head ? std::min(settings.max_num_seqs, settings.max_num_batched_tokens) : 0;
   const std::int64_t sampler = rows * model.vocab * kSamplerBytesPerLogit;
   return Bytes(std::max({static_cast<std::int64_t>(std::llround(forward)), sampler, kLeastActivationBytes}));
 }
 
-MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, const Parallelism& parallelism,
                                  const MemorySettings& settings) {
   check_settings(settings);
-  MemoryFootprint footprint;
-  footprint.tensor_parallel = tensor_parallel;
-  footprint.block_size = settings.block_size;
-  footprint.usable = gpu.hbm_usable;
-  footprint.budget = Bytes(static_cast<std::int64_t>(
-      std::floor(static_cast<double>(gpu.hbm_usable.count()) * settings.gpu_memory_utilization)));
-  footprint.weights = weight_bytes_per_gpu(model, tensor_parallel);
-  footprint.activations = peak_activation_bytes(model, tensor_parallel, settings);
-  footprint.other = kOtherBytes;
-  footprint.kv_cache = footprint.budget - footprint.weights - footprint.activations - footprint.other;
-  footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
-  const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
-  footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes);
-  return footprint;
+  check_split(model, parallelism);
+  std::optional<MemoryFootprint> tightest;
+  std::int64_t index = 0;
+  for (const ModelSpec& stage : stages_of(model, parallelism.pipeline)) {
+    MemoryFootprint footprint = stage_footprint(stage, gpu, parallelism.tensor, settings);
+    footprint.pipeline_parallel = parallelism.pipeline;
+    footprint.stage = index++;
+    if (!tightest || is_tighter(footprint, *tightest)) {
+      tightest = footprint;
+    }
+  }
+  return *tightest;
 }
+
+namespace {
+
+/// Whether so many GPUs hold the model and one such sequence. A split that is not possible holds nothing.
+bool holds(const ModelSpec& model, const GpuSpec& gpu, const Parallelism& parallelism,
+           const MemorySettings& settings, TokenCount sequence) {
+  check_settings(settings);  // bad settings are the caller's mistake
+  try {
+    return memory_footprint(model, gpu, parallelism, settings).sequences_at(sequence) > 0;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 std::optional<std::int64_t> smallest_fitting_tensor_parallel(const ModelSpec& model, const GpuSpec& gpu,
                                                              const MemorySettings& settings,
                                                              TokenCount sequence) {
   for (std::int64_t degree = 1; degree <= kMaxTensorParallel; degree *= 2) {
-    try {
-      if (memory_footprint(model, gpu, degree, settings).sequences_at(sequence) > 0) {
-        return degree;
+    if (holds(model, gpu, in_one_node(degree), settings, sequence)) {
+      return degree;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Parallelism> smallest_fitting_parallelism(const ModelSpec& model, const GpuSpec& gpu,
+                                                        std::int64_t most_gpus,
+                                                        const MemorySettings& settings, TokenCount sequence) {
+  for (std::int64_t gpus = 1; gpus <= most_gpus; gpus *= 2) {
+    for (std::int64_t degree = std::min(gpus, kMaxTensorParallel); degree >= 1; degree /= 2) {
+      Parallelism parallelism = in_one_node(degree);
+      parallelism.pipeline = gpus / degree;
+      if (holds(model, gpu, parallelism, settings, sequence)) {
+        return parallelism;
       }
-    } catch (const ConfigError&) {
-      check_settings(
-          settings);  // bad settings are the caller's mistake; a degree that cannot split is just not one
     }
   }
   return std::nullopt;

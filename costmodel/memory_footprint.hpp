@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "costmodel/model_spec.hpp"
+#include "costmodel/parallelism.hpp"
 #include "hardware/gpu_spec.hpp"
 
 namespace inferometer {
@@ -22,9 +23,13 @@ struct MemorySettings {
   std::int64_t block_size = 16;
 };
 
-/// Memory of one GPU of the group. usable >= budget = weights + activations + other + kv_cache.
+/// Memory of one GPU of the group. usable >= budget = weights + activations + other + kv_cache. Of a pipeline
+/// these are the GPUs of the stage that holds the fewest KV cache blocks: all stages have as many as it has,
+/// since each keeps the KV of its layers for every token.
 struct MemoryFootprint {
   std::int64_t tensor_parallel = 1;
+  std::int64_t pipeline_parallel = 1;
+  std::int64_t stage = 0;  ///< that stage, counted from 0; the first of several alike
   std::int64_t block_size = 16;
   Bytes usable;       ///< what a process sees
   Bytes budget;       ///< the share of it that the engine takes: usable * gpu_memory_utilization
@@ -52,19 +57,21 @@ struct MemoryFootprint {
 /// fragmentation.
 inline constexpr Bytes kOtherBytes{1'050'000'000};
 
-/// Bytes of the weights on one GPU: attention heads, FFN columns and vocabulary rows are split, KV heads
-/// repeated beyond their number, norms and the output bias on every GPU; the vocabulary is padded to a
-/// multiple of 64, as vLLM does. Throws ConfigError when the model cannot be split so.
+/// Bytes of the weights of a model, or of a stage of a pipeline, on one GPU: attention heads, FFN columns and
+/// vocabulary rows are split, KV heads repeated beyond their number, norms and the output bias on every GPU;
+/// the vocabulary is padded to a multiple of 64, as vLLM does. Throws ConfigError when the model cannot be
+/// split so.
 Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel);
 
-/// Peak of activations on one GPU: the larger of the forward pass over max_num_batched_tokens and the sampler
-/// over max_num_seqs rows of logits.
+/// Peak of activations on one GPU: the larger of the forward pass over max_num_batched_tokens and, where the
+/// model has its head, the sampler over max_num_seqs rows of logits. The forward pass was measured for groups
+/// of up to 8 GPUs; larger ones take as much.
 Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,
                             const MemorySettings& settings);
 
-/// Throws ConfigError for settings out of range and for a tensor_parallel that cannot split the model; a
-/// model that does not fit is a result. O(1).
-MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+/// Throws ConfigError for settings out of range and for a parallelism that cannot split the model; a model
+/// that does not fit is a result. Links do not matter. O(stages).
+MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, const Parallelism& parallelism,
                                  const MemorySettings& settings);
 
 /// The smallest power of two, up to the GPUs of one node, over which the model fits with one sequence of so
@@ -72,5 +79,14 @@ MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, std
 std::optional<std::int64_t> smallest_fitting_tensor_parallel(const ModelSpec& model, const GpuSpec& gpu,
                                                              const MemorySettings& settings,
                                                              TokenCount sequence = TokenCount(1));
+
+/// Of replicas of at most so many GPUs, with tensor groups that fit into a node, the one of fewest GPUs that
+/// holds the model and one sequence of so many tokens; of several with as many GPUs the one with the largest
+/// tensor group, which answers soonest. Degrees are powers of two. Nullopt when none does. Precondition:
+/// sequence >= 1.
+std::optional<Parallelism> smallest_fitting_parallelism(const ModelSpec& model, const GpuSpec& gpu,
+                                                        std::int64_t most_gpus,
+                                                        const MemorySettings& settings,
+                                                        TokenCount sequence = TokenCount(1));
 
 }  // namespace inferometer

@@ -57,6 +57,13 @@ std::string config_path(const std::string& file_or_directory) {
 
 }  // namespace
 
+std::int64_t ModelSpec::vocabulary_tables() const {
+  if (has_embedding && has_head) {
+    return tied_embeddings ? 1 : 2;
+  }
+  return has_embedding || has_head ? 1 : 0;
+}
+
 std::int64_t ModelSpec::parameters() const {
   const std::int64_t query_width = heads * head_dim;
   const std::int64_t qkv_width = query_width + 2 * kv_heads * head_dim;
@@ -70,13 +77,13 @@ std::int64_t ModelSpec::parameters() const {
   if (output_bias) {
     layer += hidden;
   }
-  const std::int64_t embeddings = (tied_embeddings ? 1 : 2) * vocab * hidden;
-  return layers * layer + hidden + embeddings;
+  const std::int64_t final_norm = has_head ? hidden : 0;
+  return layers * layer + final_norm + vocabulary_tables() * vocab * hidden;
 }
 
 std::int64_t ModelSpec::matmul_parameters() const {
   const std::int64_t attention = hidden * (heads + 2 * kv_heads) * head_dim + heads * head_dim * hidden;
-  return layers * (attention + 3 * hidden * ffn) + vocab * hidden;
+  return layers * (attention + 3 * hidden * ffn) + (has_head ? vocab * hidden : 0);
 }
 
 Bytes ModelSpec::kv_bytes_per_token(std::int64_t tensor_parallel) const {

@@ -13,7 +13,8 @@
 
 namespace inferometer {
 
-/// Shape of a dense model. Symbols of spec/scheduling-and-cost.md 2.1 in brackets.
+/// Shape of a dense model, or of a stage of a pipeline: some of its layers, perhaps without what comes before
+/// or after them. Symbols of spec/scheduling-and-cost.md 2.1 in brackets.
 struct ModelSpec {
   std::string name;                ///< "llama-3-8b", or the path it was read from
   std::string architecture;        ///< Hugging Face class: "LlamaForCausalLM"
@@ -33,8 +34,12 @@ struct ModelSpec {
   std::int64_t weight_bytes = 2;               ///< per parameter of the checkpoint (bf16)
   std::string weight_format = "bf16";          ///< of the layers' matrices: see quantized()
   std::int64_t kv_bytes = 2;                   ///< per KV element
+  bool has_embedding = true;                   ///< false: a stage that others come before
+  bool has_head = true;  ///< final norm, lm_head, sampling; false: a stage that others come after
 
   [[nodiscard]] std::int64_t group_size() const { return heads / kv_heads; }  ///< [g], GQA
+  /// Tables of vocabulary x hidden: embedding and lm_head, one table when they are tied and in one stage.
+  [[nodiscard]] std::int64_t vocabulary_tables() const;
   /// All parameters, embeddings, norms and biases included.
   [[nodiscard]] std::int64_t parameters() const;
   /// Parameters that take part in matrix products for every token, lm_head included.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kCheckpointFormat = "bf16";  // 16 bit, or whatever the checkpoint says
 constexpr std::int64_t kActivationBytes = 2;
-constexpr std::int64_t kLogitBytes = 4;  // logits are upcast to 32 bit before sampling
+constexpr std::int64_t kTensorsBetweenStages = 2;  // hidden states and residual
+constexpr std::int64_t kLogitBytes = 4;            // logits are upcast to 32 bit before sampling
 // Temperature in place (read, write), then one read for the arg max with noise. Top-p and top-k sort on top
 // of that.
 constexpr std::int64_t kSamplingPasses = 3;
@@ -81,8 +82,20 @@ Operator all_reduce(std::int64_t repeats, std::int64_t gpus, std::int64_t bytes)
           .family = OperatorFamily::collective,
           .repeats = repeats,
           .link_bytes = Bytes(2 * (gpus - 1) * bytes / gpus),
+          .ring_steps = 2 * (gpus - 1),
           .call = call_of(KernelFamily::collective, "all_reduce",
                           {static_cast<double>(gpus), static_cast<double>(bytes)})};
+}
+
+/// Every GPU has `share` bytes and gets those of all others.
+Operator all_gather(std::string_view name, std::int64_t repeats, std::int64_t gpus, std::int64_t share) {
+  return {.name = name,
+          .family = OperatorFamily::collective,
+          .repeats = repeats,
+          .link_bytes = Bytes((gpus - 1) * share),
+          .ring_steps = gpus - 1,
+          .call = call_of(KernelFamily::collective, "all_gather",
+                          {static_cast<double>(gpus), static_cast<double>(gpus * share)})};
 }
 
 }  // namespace
@@ -99,6 +112,8 @@ std::string_view to_string(OperatorFamily family) {
       return "elementwise";
     case OperatorFamily::collective:
       return "collective";
+    case OperatorFamily::transfer:
+      return "transfer";
   }
   check_failed("family", __FILE__, __LINE__, "unknown operator family");
 }
@@ -128,12 +143,18 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
   const std::int64_t hidden_bytes = kActivationBytes * tokens * width;
 
   std::vector<Operator> list;
-  list.push_back(
-      measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, 2 * hidden_bytes)));
+  if (model.has_embedding) {
+    list.push_back(
+        measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, 2 * hidden_bytes)));
+  } else if (tensor_parallel > 1) {
+    list.push_back(all_gather("hidden states gather", kTensorsBetweenStages, tensor_parallel,
+                              ceil_div(hidden_bytes, tensor_parallel)));
+  }
   // Two a layer and the last: read the input and the residual stream, write the sum and the normed sum.
-  list.push_back(measured_elementwise(
-      "add_norm", tokens, width,
-      elementwise("norm + residual", 2 * layers + 1, 4 * tokens * width, 4 * hidden_bytes)));
+  const std::int64_t norms = 2 * layers + (model.has_head ? 1 : 0);
+  list.push_back(
+      measured_elementwise("add_norm", tokens, width,
+                           elementwise("norm + residual", norms, 4 * tokens * width, 4 * hidden_bytes)));
   Operator qkv =
       gemm("qkv projection", model.weight_format, model, layers, tokens, width, query_width + 2 * kv_width);
   if (model.attention_bias) {
@@ -163,12 +184,17 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
   if (tensor_parallel > 1) {
     list.push_back(all_reduce(2 * layers, tensor_parallel, hidden_bytes));
   }
+  if (!model.has_head) {
+    list.push_back({.name = "send to next stage",
+                    .family = OperatorFamily::transfer,
+                    .link_bytes = Bytes(kTensorsBetweenStages * ceil_div(hidden_bytes, tensor_parallel))});
+  }
   return list;
 }
 
 std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t rows) {
   std::vector<Operator> list;
-  if (rows == 0) {
+  if (rows == 0 || !model.has_head) {
     return list;
   }
   const ModelShard local = shard(model, tensor_parallel);
@@ -176,14 +202,7 @@ std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_
   head.hbm_bytes += Bytes((kLogitBytes - kActivationBytes) * rows * local.vocab);
   list.push_back(head);
   if (tensor_parallel > 1) {
-    const std::int64_t others = (tensor_parallel - 1) * local.vocab;
-    list.push_back(
-        {.name = "logits gather",
-         .family = OperatorFamily::collective,
-         .link_bytes = Bytes(kActivationBytes * rows * others),
-         .call = call_of(KernelFamily::collective, "all_gather",
-                         {static_cast<double>(tensor_parallel),
-                          static_cast<double>(kActivationBytes * rows * tensor_parallel * local.vocab)})});
+    list.push_back(all_gather("logits gather", 1, tensor_parallel, kActivationBytes * rows * local.vocab));
   }
   list.push_back(measured_elementwise("top_p", rows, model.vocab,
                                       elementwise("sampling", 1, kSamplingFlopsPerLogit * rows * model.vocab,

@@ -4,7 +4,9 @@
 // one GPU. Who uses it: the roofline (to give each a time), the step pricer (to tabulate them), the run's
 // totals, reports. Activations are 16 bit. Formulas: the usual counts of a dense transformer with
 // grouped-query attention, tensor parallel as in Megatron-LM (attention heads and FFN columns split, two
-// all-reduces a layer, norms repeated).
+// all-reduces a layer, norms repeated). Stages of a pipeline hand over as vLLM does it (GroupCoordinator::
+// send_tensor_dict with the tensor group as all_gather_group): hidden states and residual, 16 bit each, of
+// which each rank sends its share to the same rank of the next stage, where they are gathered.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +22,7 @@
 namespace inferometer {
 
 /// Operators of one family are kernels of one kind and share fitted constants.
-enum class OperatorFamily { gemm, prefill_attention, decode_attention, elementwise, collective };
+enum class OperatorFamily { gemm, prefill_attention, decode_attention, elementwise, collective, transfer };
 
 /// "gemm", "prefill attention", ...
 std::string_view to_string(OperatorFamily family);
@@ -32,7 +34,9 @@ struct Operator {
   std::int64_t repeats = 1;
   Flops flops{};
   Bytes hbm_bytes{};
-  Bytes link_bytes{};  ///< what this GPU sends to its peers; collectives only
+  Bytes link_bytes{};  ///< what this GPU sends to its peers; collectives and transfers only
+  /// Collectives: messages that a GPU sends one after the other when all stand in a ring.
+  std::int64_t ring_steps = 0;
   /// Prefill attention: FLOPs if every new token attended one key more. Kernels work on tiles of keys, and
   /// the masked part of a tile costs as much as the rest.
   Flops flops_per_key{};
@@ -47,9 +51,15 @@ struct ModelShard {
   std::int64_t heads, kv_heads, ffn, vocab;
 };
 
-/// Throws ConfigError when the model cannot be split so: degree outside 1..8, heads not divisible, or neither
-/// of KV heads and degree divides the other. Says which degrees are possible.
+/// Largest degree of tensor parallelism. A group of more than kMaxTensorParallel spans nodes.
+inline constexpr std::int64_t kLargestTensorGroup = 64;
+
+/// Throws ConfigError when the model cannot be split so: degree outside 1..64, heads not divisible, or
+/// neither of KV heads and degree divides the other. Says which degrees are possible.
 ModelShard shard(const ModelSpec& model, std::int64_t tensor_parallel);
+
+/// The error of a degree that is not possible; `most`: the largest one to name among those that are.
+[[noreturn]] void throw_cannot_split(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t most);
 
 /// (query, key) pairs that causal attention of a chunk visits: sum over new tokens i = 1..q of min(past + i,
 /// window).
@@ -57,12 +67,13 @@ std::int64_t attention_pairs(const ChunkShape& chunk, std::optional<std::int64_t
 /// Tokens whose KV the chunk reads, new ones included: min(past + q, window + q - 1).
 std::int64_t attention_keys(const ChunkShape& chunk, std::optional<std::int64_t> window);
 
-/// What depends on the number of tokens alone: embedding, norms, projections, FFN, all-reduces. In order of
-/// execution.
+/// What depends on the number of tokens alone: embedding, norms, projections, FFN, all-reduces; of a stage of
+/// a pipeline, what it gathers at its beginning and sends on at its end. In order of execution.
 std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tensor_parallel,
                                       std::int64_t tokens);
 
-/// What depends on the number of sampled rows alone: lm_head, logits gather, sampling. Empty for no rows.
+/// What depends on the number of sampled rows alone: lm_head, logits gather, sampling. Empty for no rows, and
+/// for a stage that is not the last.
 std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t rows);
 
 /// Attention over prompt chunks. Precondition: at least one chunk.

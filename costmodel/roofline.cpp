@@ -9,13 +9,10 @@
 namespace inferometer {
 namespace {
 
-Roofs scaled(const GpuSpec& gpu, const KernelEfficiency& efficiency) {
-  return {efficiency.start_up, gpu.bf16_peak * efficiency.compute_efficiency,
-          gpu.hbm_bandwidth * efficiency.bandwidth_efficiency};
-}
-
-BytesPerSecond link_of(const GpuSpec& gpu) {
-  return gpu.nvlink_per_direction.value_or(gpu.pcie_per_direction);
+Roofs scaled(const GpuSpec& gpu, const KernelEfficiency& efficiency, double straggler) {
+  return {slowed(efficiency.start_up, straggler),
+          FlopsPerSecond(gpu.bf16_peak.count() * efficiency.compute_efficiency / straggler),
+          BytesPerSecond(gpu.hbm_bandwidth.count() * efficiency.bandwidth_efficiency / straggler)};
 }
 
 }  // namespace
@@ -65,25 +62,25 @@ std::int64_t whole_picoseconds(double seconds) {
 }
 
 Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
-                   std::int64_t tensor_parallel) {
-  const bool fitted = level == CostLevel::roofline;
+                   const Parallelism& parallelism)
+    : fitted_(level == CostLevel::roofline), links_(gpu, profile, fitted_, parallelism) {
   const KernelEfficiency ideal;
-  gemm_ = scaled(gpu, fitted ? profile.gemm : ideal);
-  prefill_attention_ = scaled(gpu, fitted ? profile.prefill_attention : ideal);
-  decode_attention_ = scaled(gpu, fitted ? profile.decode_attention : ideal);
-  elementwise_ = scaled(gpu, fitted ? profile.elementwise : ideal);
-  link_ = link_of(gpu);
+  const auto roofs = [&](const KernelEfficiency& fit) {
+    return scaled(gpu, fitted_ ? fit : ideal, parallelism.straggler);
+  };
+  gemm_ = roofs(profile.gemm);
+  prefill_attention_ = roofs(profile.prefill_attention);
+  decode_attention_ = roofs(profile.decode_attention);
+  elementwise_ = roofs(profile.elementwise);
   fp8_speed_ = peak(gpu, MathUnit::fp8).count() / gpu.bf16_peak.count();
-  if (!fitted) {
-    return;
+  if (fitted_) {
+    decode_per_sequence_head_ = slowed(profile.decode_per_sequence_head, parallelism.straggler);
+    overhang_keys_ = static_cast<double>(profile.overhang_tokens - 1) / 2;
   }
-  decode_per_sequence_head_ = profile.decode_per_sequence_head;
-  overhang_keys_ = static_cast<double>(profile.overhang_tokens - 1) / 2;
-  if (tensor_parallel > 1) {
-    const LinkEfficiency& link = link_efficiency(profile, tensor_parallel);
-    link_start_up_ = link.start_up;
-    link_ = link_ * link.link_efficiency;
-  }
+}
+
+bool Roofline::is_extrapolated(const Operator& work) const {
+  return fitted_ && links_.is_estimate(work);
 }
 
 Roofs Roofline::roofs(OperatorFamily family) const {
@@ -96,15 +93,15 @@ Roofs Roofline::roofs(OperatorFamily family) const {
       return decode_attention_;
     case OperatorFamily::elementwise:
     case OperatorFamily::collective:
+    case OperatorFamily::transfer:
       return elementwise_;
   }
   check_failed("family", __FILE__, __LINE__, "unknown operator family");
 }
 
 RoofTimes Roofline::time(const Operator& work) const {
-  if (work.family == OperatorFamily::collective) {
-    require_simulable(static_cast<double>(work.link_bytes.count()) / link_.count());
-    return {.communication = link_start_up_ + work.link_bytes / link_};
+  if (work.family == OperatorFamily::collective || work.family == OperatorFamily::transfer) {
+    return {.communication = links_.time(work)};
   }
   Roofs family = roofs(work.family);
   if (work.family == OperatorFamily::gemm && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "costmodel/collectives.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/operators.hpp"
+#include "costmodel/parallelism.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "hardware/profile.hpp"
 
@@ -57,15 +59,22 @@ struct Roofs {
 
 class Roofline {
  public:
-  /// `tensor_parallel`: GPUs that take part in a collective. Precondition: at most kMaxTensorParallel
-  /// (costmodel's shard() has accepted it).
-  Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level, std::int64_t tensor_parallel);
+  /// `parallelism`: who takes part in collectives and over which links. Precondition: check_links() has
+  /// accepted it.
+  Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level, const Parallelism& parallelism);
 
   /// One run of the operator, each part rounded up to a picosecond. Throws ConfigError when it would take
   /// longer than any step may.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
-  /// Roofs of a family; of no meaning for collectives.
+  /// Whether collectives go over other links than those that were measured: the parallelism describes them.
+  [[nodiscard]] bool has_described_links() const { return links_.are_described(); }
+
+  /// Whether the operator's time is an estimate by latency and bandwidth of links where other operators of
+  /// this level stand on measurements.
+  [[nodiscard]] bool is_extrapolated(const Operator& work) const;
+
+  /// Roofs of a family; of no meaning for collectives and transfers.
   [[nodiscard]] Roofs roofs(OperatorFamily family) const;
 
   /// Start-up that decode attention pays more for each sequence x KV head.
@@ -79,8 +88,8 @@ class Roofline {
   double fp8_speed_ = 1;  // of the fp8 unit, as a multiple of the bf16 one
   Duration decode_per_sequence_head_;
   double overhang_keys_ = 0;
-  Duration link_start_up_;
-  BytesPerSecond link_;
+  bool fitted_;
+  ReplicaLinks links_;
 };
 
 }  // namespace inferometer

@@ -1,6 +1,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "costmodel/attention_prices.hpp"
 #include "costmodel/operators.hpp"
@@ -44,7 +46,7 @@ class RooflinePrices {
   [[nodiscard]] StepCost sum_of(std::span<const Operator> operators) const {
     StepSum sum;
     for (const Operator& part : operators) {
-      sum.add(roofline_.time(part), part.repeats, false);
+      sum.add(roofline_.time(part), part.repeats, roofline_.is_extrapolated(part));
     }
     return sum.cost();
   }
@@ -59,15 +61,20 @@ class RooflinePrices {
 }  // namespace
 
 std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const GpuSpec& gpu,
-                                                 const Profile& profile, std::int64_t tensor_parallel,
+                                                 const Profile& profile, const Parallelism& parallelism,
                                                  const CostOptions& options, const PricerLimits& limits) {
-  shard(model, tensor_parallel);  // refuses what cannot be split before anything is built on it
+  check_links(model, parallelism);  // before anything is built on it
   const CostLevel level = options.level == CostLevel::datasheet ? CostLevel::datasheet : CostLevel::roofline;
-  const Roofline roofline(gpu, overridden(profile, options), level, tensor_parallel);
+  const Roofline roofline(gpu, overridden(profile, options), level, parallelism);
   CostBasis basis;
   basis.level = level;
-  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, tensor_parallel, roofline),
-                                                        std::move(basis), options, limits);
+  std::vector<Operator> operators = token_operators(model, parallelism.tensor, 1);
+  const std::vector<Operator> rows = row_operators(model, parallelism.tensor, 1);
+  operators.insert(operators.end(), rows.begin(), rows.end());
+  add_link_note(roofline, operators, basis);
+  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.tensor, roofline),
+                                                        std::move(basis), with_host_of(model, options),
+                                                        limits);
 }
 
 }  // namespace inferometer

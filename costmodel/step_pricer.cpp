@@ -18,15 +18,15 @@ std::string to_text(const Extrapolation& beyond) {
 }
 
 std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
-                                             std::int64_t tensor_parallel, const CostOptions& options,
+                                             const Parallelism& parallelism, const CostOptions& options,
                                              const PricerLimits& limits) {
   const Profile profile = load_profile(gpu.name);
   if (options.level == CostLevel::calibrated) {
     if (const auto kernels = kernel_profile(gpu.name, options)) {
-      return make_calibrated_pricer(model, gpu, *kernels, profile, tensor_parallel, options, limits);
+      return make_calibrated_pricer(model, gpu, *kernels, profile, parallelism, options, limits);
     }
   }
-  return make_roofline_pricer(model, gpu, profile, tensor_parallel, options, limits);
+  return make_roofline_pricer(model, gpu, profile, parallelism, options, limits);
 }
 
 }  // namespace inferometer

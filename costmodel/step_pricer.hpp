@@ -13,6 +13,7 @@
 #include "costmodel/cost_options.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/model_spec.hpp"
+#include "costmodel/parallelism.hpp"
 #include "costmodel/step_shape.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "hardware/profile.hpp"
@@ -24,7 +25,7 @@ struct StepCost {
   Duration compute{};        ///< under the compute roof
   Duration bandwidth{};      ///< under the memory roof
   Duration latency{};        ///< fixed start-up of kernels
-  Duration communication{};  ///< collectives between the GPUs of the replica
+  Duration communication{};  ///< collectives and transfers between the GPUs of the replica
   Duration host{};           ///< scheduler, launch, sampling: what is not hidden behind the GPU
   Duration bubble{};         ///< waiting for a stage of the pipeline that another micro-batch holds
   Duration extrapolated{};   ///< of all these, kernels beyond what was measured; no part of its own
@@ -120,21 +121,24 @@ struct PricerLimits {
 
 /// Pricer of the level that the options ask for: `calibrated` where a profile of the library's kernels is
 /// shipped for the GPU, else `roofline`. Builds its tables in O(max_tokens + max_rows). Throws ConfigError
-/// when the model cannot be split over `tensor_parallel` GPUs, or when a profile cannot be read.
+/// when the model cannot be split so, or when a profile cannot be read.
+/// The model is priced as it is given, on one tensor group: of a pipeline this is one stage
+/// (costmodel/pipeline.hpp makes all of them). A stage without a head has no host time: scheduler and
+/// sampling delay a micro-batch once, and hold none of the other stages.
 std::unique_ptr<StepPricer> make_step_pricer(const ModelSpec& model, const GpuSpec& gpu,
-                                             std::int64_t tensor_parallel, const CostOptions& options,
+                                             const Parallelism& parallelism, const CostOptions& options,
                                              const PricerLimits& limits);
 
 /// The levels `datasheet` and `roofline` (costmodel/roofline.hpp) with a given profile.
 std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const GpuSpec& gpu,
-                                                 const Profile& profile, std::int64_t tensor_parallel,
+                                                 const Profile& profile, const Parallelism& parallelism,
                                                  const CostOptions& options, const PricerLimits& limits);
 
 /// The level `calibrated` (costmodel/calibrated_kernels.hpp) with given profiles: `kernels` first, `fallback`
 /// for what it has no fit of.
 std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const GpuSpec& gpu,
                                                    const KernelProfile& kernels, const Profile& fallback,
-                                                   std::int64_t tensor_parallel, const CostOptions& options,
+                                                   const Parallelism& parallelism, const CostOptions& options,
                                                    const PricerLimits& limits);
 
 }  // namespace inferometer

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/graph_sizes.hpp"
@@ -108,6 +110,30 @@ class TabledPricer final : public StepPricer {
   bool host_overlap_;
   std::vector<StepCost> by_tokens_, by_rows_;
 };
+
+/// The options without host time for a stage that has no head.
+inline CostOptions with_host_of(const ModelSpec& model, CostOptions options) {
+  if (!model.has_head) {
+    options.host_fixed = {};
+    options.host_per_sequence = {};
+  }
+  return options;
+}
+
+/// Notes which of the operators go by latency and bandwidth of links that nobody measured.
+inline void add_link_note(const Roofline& roofline, const std::vector<Operator>& operators,
+                          CostBasis& basis) {
+  std::vector<std::string> names;
+  for (const Operator& part : operators) {
+    if (roofline.is_extrapolated(part)) {
+      names.emplace_back(part.name);
+    }
+  }
+  if (!names.empty()) {
+    basis.notes.push_back("not measured but priced by latency and bandwidth of the links: " +
+                          join_alternatives(names, "and"));
+  }
+}
 
 /// Sums up operators that run one after the other.
 class StepSum {

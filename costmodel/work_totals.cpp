@@ -64,12 +64,19 @@ Flops WorkTotals::flops() const {
   return Flops(static_cast<double>(sum));
 }
 
+Int128 WorkTotals::hbm_bytes_sum() const {
+  return Int128{token_bytes_.once} * steps_ + Int128{token_bytes_.per_unit} * tokens_ +
+         Int128{row_bytes_.once} * sampling_steps_ + Int128{row_bytes_.per_unit} * rows_ +
+         Int128{bytes_per_key_} * keys_ + Int128{bytes_per_query_} * tokens_;
+}
+
 Bytes WorkTotals::hbm_bytes() const {
-  const Int128 sum = Int128{token_bytes_.once} * steps_ + Int128{token_bytes_.per_unit} * tokens_ +
-                     Int128{row_bytes_.once} * sampling_steps_ + Int128{row_bytes_.per_unit} * rows_ +
-                     Int128{bytes_per_key_} * keys_ + Int128{bytes_per_query_} * tokens_;
   constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max();
-  return Bytes(static_cast<std::int64_t>(std::min(sum, kMost)));
+  return Bytes(static_cast<std::int64_t>(std::min(hbm_bytes_sum(), kMost)));
+}
+
+double WorkTotals::hbm_bytes_unbounded() const {
+  return static_cast<double>(hbm_bytes_sum());
 }
 
 }  // namespace inferometer

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/int128.hpp"
 #include "base/units.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/step_shape.hpp"
@@ -29,8 +30,12 @@ class WorkTotals {
   /// Bytes stop at 2^63 - 1, a month of simulated time under full load.
   [[nodiscard]] Flops flops() const;
   [[nodiscard]] Bytes hbm_bytes() const;
+  /// The same without an end, for the sums of many replicas.
+  [[nodiscard]] double hbm_bytes_unbounded() const;
 
  private:
+  [[nodiscard]] Int128 hbm_bytes_sum() const;
+
   /// Work of one kind in a step: `once` when there is any of it, and so much for each unit.
   struct Linear {
     std::int64_t once = 0;

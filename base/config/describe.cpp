@@ -144,6 +144,9 @@ void write_table(const Table& table, const std::string& path, const std::string&
   const Widths widths = widths_of(table);
   write_rows(table.keys(), widths, "  ", out);
   for (const Table::Variant& variant : table.variants()) {
+    if (variant.keys.empty()) {
+      continue;
+    }
     out += variant.word.empty() ? fmt::format("\n  with {}:\n", variant.selector)
                                 : fmt::format("\n  with {}: {}\n", variant.selector, variant.word);
     write_rows(variant.keys, widths, "  ", out);
@@ -159,7 +162,8 @@ void write_sections(const std::vector<Key>& keys, const std::string& path, std::
     if (key.table != nullptr) {
       out += "\n";
       const std::string& summary = key.table->summary();
-      write_table(*key.table, path.empty() ? key.name : path + "." + key.name,
+      const std::string name = key.name + (key.is_list ? "[]" : "");
+      write_table(*key.table, path.empty() ? name : path + "." + name,
                   sentence(summary.empty() ? key.doc : summary), out);
     }
   }

@@ -94,7 +94,10 @@ Json default_json(const Key& key) {
 Json key_schema(const Key& key) {
   Json schema{{"description", description_of(key)}};
   const Json value = value_schema(key);
-  if (key.is_list) {
+  if (key.is_list && key.type == ValueType::section) {
+    schema["type"] = "array";
+    schema["items"] = value;
+  } else if (key.is_list) {
     schema["anyOf"] = Json::array({value, Json{{"type", "array"}, {"items", value}}});
   } else {
     for (const auto& [name, part] : value.items()) {
@@ -112,7 +115,7 @@ Json key_schema(const Key& key) {
 
 /// True of required keys, and of sections that hold one and may not be left out.
 bool must_be_given(const Key& key) {
-  if (key.is_required || key.table == nullptr || !key.absent_doc.empty()) {
+  if (key.is_required || key.table == nullptr || key.is_list || !key.absent_doc.empty()) {
     return key.is_required;
   }
   return std::any_of(key.table->keys().begin(), key.table->keys().end(), must_be_given);
@@ -219,9 +222,11 @@ Json object_schema(const Table& table) {
   return schema;
 }
 
-/// What holds of a part of an object: nothing must be there, and what goes with a choice cannot be told.
+/// What holds of a part of an object: nothing must be there, and what goes with a choice cannot be told. A
+/// list replaces the one below it, so that its elements are whole.
 Json relaxed(Json schema) {
-  if (!schema.is_object()) {
+  const bool is_list = schema.is_object() && schema.contains("type") && schema["type"] == "array";
+  if (!schema.is_object() || is_list) {
     return schema;
   }
   if (schema.contains("required") && schema["required"].is_array()) {

@@ -25,6 +25,7 @@ class Reader {
   }
   void report_missing(const Key& key, const std::string& path, const Position& where);
   void given_value(const Key& key, const ConfigNode& node, const std::string& path, Value& value);
+  void list_of_sections(const Key& key, const ConfigNode& node, const std::string& path, Value& value);
   void one_scalar(const Key& key, const ConfigNode& node, const std::string& path, Value& value);
   void absent_value(const Key& key, const std::string& path, const Position& where, Values& values);
 
@@ -50,7 +51,8 @@ std::string section_example(const Table& table) {
 }
 
 std::string not_a_map(const Table& table, const ConfigNode& node, const std::string& path) {
-  const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ": ";
+  const bool has_name = !path.empty() && !path.ends_with(']');  // an element of a list has none
+  const std::string prefix = has_name ? path.substr(path.rfind('.') + 1) + ": " : "";
   const std::string example = fmt::format("write e.g. \"{}{}\"", prefix, section_example(table));
   if (node.kind == ConfigNode::Kind::sequence) {
     return "expected a map, found a list; " + example + ", without dashes";
@@ -61,6 +63,18 @@ std::string not_a_map(const Table& table, const ConfigNode& node, const std::str
                        shown(node.scalar));
   }
   return fmt::format("expected a map, found \"{}\"; {}", shown(node.scalar), example);
+}
+
+/// Of a key that is a list of sections.
+std::string not_a_list(const Key& key, const ConfigNode& node) {
+  const std::string example = fmt::format("write e.g. \"{}: [{}]\"", key.name, section_example(*key.table));
+  if (node.kind == ConfigNode::Kind::null) {
+    return "has no value; expected a list of maps; " + example;
+  }
+  if (node.kind == ConfigNode::Kind::map) {
+    return "expected a list of maps, found a map; " + example + ", or a dash before each map";
+  }
+  return fmt::format("expected a list of maps, found \"{}\"; {}", shown(node.scalar), example);
 }
 
 Values Reader::section(const Table& table, const ConfigNode& node, const std::string& path,
@@ -108,7 +122,11 @@ void Reader::report_missing(const Key& key, const std::string& path, const Posit
 
 void Reader::given_value(const Key& key, const ConfigNode& node, const std::string& path, Value& value) {
   if (key.type == ValueType::section) {
-    value.section = std::make_shared<const Values>(section(*key.table, node, path, node.where));
+    if (key.is_list) {
+      list_of_sections(key, node, path, value);
+    } else {
+      value.section = std::make_shared<const Values>(section(*key.table, node, path, node.where));
+    }
     return;
   }
   if (!key.is_list || node.kind != ConfigNode::Kind::sequence) {
@@ -117,6 +135,23 @@ void Reader::given_value(const Key& key, const ConfigNode& node, const std::stri
   }
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     one_scalar(key, node.items[i], fmt::format("{}[{}]", path, i), value);
+  }
+}
+
+void Reader::list_of_sections(const Key& key, const ConfigNode& node, const std::string& path, Value& value) {
+  if (node.kind != ConfigNode::Kind::sequence) {
+    report(node.where, path, not_a_list(key, node));
+    return;
+  }
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const ConfigNode& item = node.items[i];
+    const std::string item_path = fmt::format("{}[{}]", path, i);
+    if (item.kind == ConfigNode::Kind::null) {
+      report(item.where, item_path, "has no value; expected a map");
+      continue;
+    }
+    value.sections.push_back(
+        std::make_shared<const Values>(section(*key.table, item, item_path, item.where)));
   }
 }
 
@@ -161,7 +196,7 @@ void Reader::absent_value(const Key& key, const std::string& path, const Positio
   value.where = where;
   value.is_list = key.is_list;
   const std::string key_path = join_path(path, key.name);
-  if (key.type == ValueType::section) {
+  if (key.type == ValueType::section && !key.is_list) {
     value.section = std::make_shared<const Values>(section(*key.table, ConfigNode(), key_path, where));
   } else {
     INFEROMETER_CHECK(key.default_text.has_value(),

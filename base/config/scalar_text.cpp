@@ -231,7 +231,7 @@ std::string type_in_words(const Key& key) {
     case ValueType::choice:
       return "one of " + join_alternatives(key.words);
     case ValueType::section:
-      return "a map";
+      return key.is_list ? "a list of maps" : "a map";
     default:
       return fmt::format("{} such as \"{}\"", unit_family(key.type).what, unit_family(key.type).example);
   }

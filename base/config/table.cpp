@@ -14,11 +14,13 @@ Key& Key::by_default(std::string text) {
 
 Key& Key::required() {
   is_required = true;
+  default_text.reset();
   return *this;
 }
 
 Key& Key::optional(std::string what_then) {
   absent_doc = std::move(what_then);
+  default_text.reset();
   return *this;
 }
 
@@ -47,7 +49,8 @@ Key& Table::add(std::string name, ValueType type, std::string sentence) {
 }
 
 Key& Table::add_list(std::string name, ValueType element, std::string sentence) {
-  INFEROMETER_CHECK(element != ValueType::section, "no lists of sections: " + name);
+  INFEROMETER_CHECK(element != ValueType::section,
+                    "a list of sections is added by add_section_list: " + name);
   Key& key = add(std::move(name), element, std::move(sentence));
   key.is_list = true;
   return key;
@@ -62,6 +65,13 @@ Key& Table::add_choice(std::string name, std::vector<std::string> words, std::st
 Key& Table::add_section(std::string name, Table table, std::string sentence) {
   Key& key = add(std::move(name), ValueType::section, std::move(sentence));
   key.table = std::make_shared<const Table>(std::move(table));
+  return key;
+}
+
+Key& Table::add_section_list(std::string name, Table element, std::string sentence) {
+  Key& key = add_section(std::move(name), std::move(element), std::move(sentence));
+  key.is_list = true;
+  key.default_text = "[]";
   return key;
 }
 

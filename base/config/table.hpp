@@ -39,14 +39,14 @@ class Key {
   std::string name;
   ValueType type;
   std::string doc;       ///< one sentence, without its full stop
-  bool is_list = false;  ///< a sequence of values of `type` (one bare value is also taken)
+  bool is_list = false;  ///< a sequence of values of `type` (but for sections, one bare value is also taken)
   bool is_required = false;
   std::optional<std::string> default_text;  ///< as a user would write it; parsed by the same code
   std::string absent_doc;                   ///< for an optional key without default: what happens then
   std::optional<std::string> min_text, max_text;
   bool min_is_open = false;                  ///< the minimum itself is not allowed
   std::vector<std::string> words;            ///< for ValueType::choice
-  std::shared_ptr<const class Table> table;  ///< for ValueType::section
+  std::shared_ptr<const class Table> table;  ///< for ValueType::section, of each element when it is a list
 
   Key(std::string key_name, ValueType value_type, std::string sentence)
       : name(std::move(key_name)), type(value_type), doc(std::move(sentence)) {}
@@ -73,6 +73,8 @@ class Table {
   Key& add_list(std::string name, ValueType element, std::string sentence);
   Key& add_choice(std::string name, std::vector<std::string> words, std::string sentence);
   Key& add_section(std::string name, Table table, std::string sentence);
+  /// A sequence of sections, each read by `element`; empty when absent, unless required() or optional().
+  Key& add_section_list(std::string name, Table element, std::string sentence);
 
   /// Further keys that exist only when the choice key `selector` (already added) has the given word. A key of
   /// another variant is an error that names the variants which have it. Two variants may both have a key of a
@@ -108,9 +110,10 @@ class Table {
 
 /// Reads `node` by `table`. Adds every mistake to `diagnostics` (unknown keys first, then missing ones, then
 /// conversions and ranges) and goes on; what it returns is complete only when nothing was added.
-/// Defaults are filled in. A null node is an empty section. A section that is absent is read as an empty one,
-/// unless it is optional() (then it has no value). A key that is absent and has neither a default nor
-/// required() nor optional() is a programmer error, as is a default that its own type or range refuses.
+/// Defaults are filled in. A null node is an empty section, but not in a list of them. A section that is
+/// absent is read as an empty one, unless it is optional() (then it has no value). A key that is absent and
+/// has neither a default nor required() nor optional() is a programmer error, as is a default that its own
+/// type or range refuses.
 Values parse(const Table& table, const ConfigNode& node, Diagnostics& diagnostics);
 
 /// The table as text for a terminal: every key with type, unit, default, range and sentence, variants

@@ -33,7 +33,8 @@ const T& single(const Value* value, std::string_view key) {
 template <class T>
 std::vector<T> every(const Value* value, std::string_view key) {
   INFEROMETER_CHECK(value != nullptr, complaint(key, "has no value"));
-  INFEROMETER_CHECK(value->is_list, complaint(key, "is not a list"));
+  INFEROMETER_CHECK(value->is_list && value->type != ValueType::section,
+                    complaint(key, "is not a list of values"));
   std::vector<T> result;
   for (const Value::Scalar& scalar : value->scalars) {
     result.push_back(as<T>(scalar, key));
@@ -133,6 +134,18 @@ const Values& Values::section(std::string_view key) const {
   INFEROMETER_CHECK(value != nullptr, complaint(key, "has no value"));
   INFEROMETER_CHECK(value->section != nullptr, complaint(key, "is not a section"));
   return *value->section;
+}
+
+std::vector<const Values*> Values::sections(std::string_view key) const {
+  const Value* value = find(key);
+  INFEROMETER_CHECK(value != nullptr, complaint(key, "has no value"));
+  INFEROMETER_CHECK(value->is_list && value->type == ValueType::section,
+                    complaint(key, "is not a list of sections"));
+  std::vector<const Values*> elements;
+  for (const std::shared_ptr<const Values>& element : value->sections) {
+    elements.push_back(element.get());
+  }
+  return elements;
 }
 
 std::string to_text(const Value::Scalar& scalar) {

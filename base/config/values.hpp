@@ -29,8 +29,9 @@ struct Value {
   Position where;      ///< of the value; of the section for a default
   bool given = false;  ///< written by the user, not a default
   bool is_list = false;
-  std::vector<Scalar> scalars;            ///< one, or the list
-  std::shared_ptr<const Values> section;  ///< for a section
+  std::vector<Scalar> scalars;                          ///< one, or the list
+  std::shared_ptr<const Values> section;                ///< for a section
+  std::vector<std::shared_ptr<const Values>> sections;  ///< for a list of sections
 };
 
 class Values {
@@ -60,6 +61,8 @@ class Values {
   [[nodiscard]] std::vector<double> numbers(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view key) const;
   [[nodiscard]] const Values& section(std::string_view key) const;
+  /// Of a list of sections, in the user's order; they live as long as this and its copies do.
+  [[nodiscard]] std::vector<const Values*> sections(std::string_view key) const;
 
   /// In table order, for writing the resolved configuration.
   [[nodiscard]] const std::vector<Value>& all() const { return values_; }

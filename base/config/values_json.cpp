@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/config/table.hpp"
+
 namespace inferometer {
 
 nlohmann::ordered_json scalar_json(const Value::Scalar& scalar) {
@@ -23,6 +25,12 @@ nlohmann::ordered_json values_json(const Values& values) {
   for (const Value& value : values.all()) {
     if (value.section != nullptr) {
       object[value.key] = values_json(*value.section);
+    } else if (value.is_list && value.type == ValueType::section) {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const std::shared_ptr<const Values>& element : value.sections) {
+        list.push_back(values_json(*element));
+      }
+      object[value.key] = std::move(list);
     } else if (value.is_list) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
       for (const Value::Scalar& scalar : value.scalars) {

@@ -42,6 +42,18 @@ bool is_quote_closed(std::string_view text) {
   return false;
 }
 
+/// Where an item of a list without a value stands. The library places it at whatever comes next, unless the
+/// word for nothing is written out: the last thing before that is then the item's dash.
+std::size_t empty_item(std::string_view text, std::size_t mark) {
+  for (const std::string_view nothing : {"~", "null", "Null", "NULL"}) {
+    if (text.substr(mark).starts_with(nothing)) {
+      return mark;
+    }
+  }
+  const std::size_t last = text.substr(0, mark).find_last_not_of(" \n");
+  return last == std::string_view::npos ? mark : last;
+}
+
 class NodeBuilder final : public YAML::EventHandler {
  public:
   NodeBuilder(std::string_view text, const LineMap& lines, const YamlLimits& limits, Diagnostics& diagnostics)
@@ -60,6 +72,9 @@ class NodeBuilder final : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     leaf(mark, ConfigNode::Kind::null, "?", "");
+    if (!open_.empty() && open_.back().node.kind == ConfigNode::Kind::sequence) {
+      open_.back().node.items.back().where = lines_.position(empty_item(text_, offset_of(mark)));
+    }
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     leaf(mark, ConfigNode::Kind::null, "?", "");

@@ -1,14 +1,18 @@
 #include "sim/batch/batch_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
 namespace inferometer {
 
-BatchState::BatchState(BlockCount blocks, std::int64_t block_size,
-                       std::optional<std::int64_t> attention_window, RunningOrder order)
-    : pool_(blocks, block_size), decodes_(block_size, attention_window), order_(order) {
+BatchState::BatchState(std::shared_ptr<SequenceStore> store, std::optional<std::int64_t> attention_window,
+                       RunningOrder order)
+    : store_(std::move(store)),
+      attention_window_(attention_window),
+      decodes_(store_->pool.block_size(), attention_window),
+      order_(order) {
 }
 
 std::int64_t BatchState::computed(SequenceId id) const {
@@ -24,35 +28,17 @@ std::int64_t BatchState::emitted(SequenceId id) const {
 std::int64_t BatchState::held_blocks(SequenceId id) const {
   const Sequence& s = sequence(id);
   if (s.state == Sequence::State::decoding && s.grows) {
-    return pool_.blocks_for(s.computed + decodes_.steps_of(s));
+    return store_->pool.blocks_for(s.computed + decodes_.steps_of(s));
   }
   return s.held_blocks;
 }
 
-SequenceId BatchState::enqueue(const Request& request, std::int64_t output_limit) {
-  SequenceId id = kNoSequence;
-  if (vacant_.empty()) {
-    id = static_cast<SequenceId>(sequences_.size());
-    sequences_.emplace_back();
-  } else {
-    id = vacant_.back();
-    vacant_.pop_back();
-  }
-  Sequence fresh;
-  fresh.request_id = request.id;
-  fresh.session = request.session;
-  fresh.arrival = request.arrival;
-  fresh.prompt = request.prompt.count();
-  fresh.output = std::min(request.output.count(), output_limit);
-  fresh.max_new = std::min(request.max_new.count(), output_limit);
-  at(id) = fresh;
-  waiting_.push_back(id);
-  return id;
-}
-
 void BatchState::reject(SequenceId id) {
-  take_from_queue(id);
-  vacant_.push_back(id);
+  const Sequence& s = sequence(id);
+  store_->prefill_left -= s.prompt + s.emitted;
+  store_->tokens -= s.prompt + s.emitted;
+  store_->take_from_queue(id);
+  store_->vacate(id);
 }
 
 void BatchState::preempt(SequenceId id) {
@@ -63,17 +49,19 @@ void BatchState::preempt(SequenceId id) {
     INFEROMETER_CHECK(s.state == Sequence::State::prefilling, "only a running sequence can be preempted");
     remove_prefilling(id);
   }
+  const bool was_decoding = s.state == Sequence::State::decoding;
   unlink(id);
-  pool_.give_back(BlockCount(s.held_blocks));
+  store_->pool.give_back(BlockCount(s.held_blocks));
+  store_->prefill_left += was_decoding ? s.prompt + s.emitted : s.computed;
   s.held_blocks = 0;
   s.computed = 0;
   ++s.preemptions;
   s.state = Sequence::State::waiting;
-  waiting_.push_front(id);
+  store_->waiting.push_front(id);
 }
 
 void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {
-  take_from_queue(admission.id);
+  store_->take_from_queue(admission.id);
   Sequence& s = at(admission.id);
   s.state = Sequence::State::prefilling;
   if (!s.was_admitted) {
@@ -82,8 +70,20 @@ void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {
   }
   link(admission.id);
   add_prefilling(admission.id);
-  s.held_blocks = pool_.blocks_for(admission.reserve_tokens);
-  pool_.take(BlockCount(s.held_blocks));
+  s.held_blocks = store_->pool.blocks_for(admission.reserve_tokens);
+  store_->pool.take(BlockCount(s.held_blocks));
+}
+
+void BatchState::join(SequenceId id) {
+  Sequence& s = at(id);
+  INFEROMETER_CHECK(s.state == Sequence::State::ready, "only a ready sequence joins those that decode");
+  s.state = Sequence::State::decoding;
+  s.grows = true;
+  link(id);
+  decodes_.join(s, id);
+  if (s.emitted == 0) {
+    first_timers_.push_back(id);
+  }
 }
 
 void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
@@ -91,9 +91,9 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
   INFEROMETER_CHECK(
       s.state == Sequence::State::prefilling && tokens >= 1 && s.computed + tokens <= s.prompt + s.emitted,
       "a chunk is a part of a prefill");
-  const std::int64_t needed = pool_.blocks_for(s.computed + tokens);
+  const std::int64_t needed = store_->pool.blocks_for(s.computed + tokens);
   if (needed > s.held_blocks) {
-    pool_.take(BlockCount(needed - s.held_blocks));
+    store_->pool.take(BlockCount(needed - s.held_blocks));
     s.held_blocks = needed;
   }
 }
@@ -105,12 +105,25 @@ void BatchState::suspend_decode(SequenceId id) {
 
 void BatchState::resume_decode(SequenceId id) {
   decodes_.join(at(id), id);
+  if (sequence(id).emitted == 0) {
+    first_timers_.push_back(id);
+  }
   --suspended_;
+}
+
+void BatchState::advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
+  for (const SequenceId id : first_timers_) {
+    at(id).first_token = first_end;
+  }
+  first_timers_.clear();
+  store_->tokens += decodes_.count() * steps;
+  decodes_.advance(first_end, last_end, steps);
 }
 
 BatchState::ChunkEnd BatchState::end_chunk(SequenceId id, std::int64_t tokens, TimePoint now) {
   Sequence& s = at(id);
   s.computed += tokens;
+  store_->prefill_left -= tokens;
   ChunkEnd end;
   if (s.computed < s.prompt + s.emitted) {
     return end;
@@ -122,11 +135,12 @@ BatchState::ChunkEnd BatchState::end_chunk(SequenceId id, std::int64_t tokens, T
     end.gap = now - s.last_emission;
   }
   ++s.emitted;
+  ++store_->tokens;
   s.last_emission = now;
   end.finished = s.emitted == s.output;
   if (!end.finished) {
-    const std::int64_t final_blocks = pool_.blocks_for(s.prompt + s.output - 1);
-    const std::int64_t present_blocks = pool_.blocks_for(s.computed);
+    const std::int64_t final_blocks = store_->pool.blocks_for(s.prompt + s.output - 1);
+    const std::int64_t present_blocks = store_->pool.blocks_for(s.computed);
     INFEROMETER_CHECK(s.held_blocks >= final_blocks || s.held_blocks == present_blocks,
                       "a reservation covers the prefill or the whole sequence");
     s.grows = s.held_blocks < final_blocks;
@@ -146,20 +160,48 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
   const Sequence s = sequence(id);
   INFEROMETER_CHECK(s.emitted == s.output, "a finished sequence has emitted all its tokens");
   unlink(id);
-  pool_.give_back(BlockCount(s.held_blocks));
-  vacant_.push_back(id);
-  return {s.request_id, s.session, s.arrival, s.admitted,    s.first_token,
-          now,          s.prompt,  s.output,  s.preemptions, s.max_new};
+  store_->pool.give_back(BlockCount(s.held_blocks));
+  store_->tokens -= s.prompt + s.emitted;
+  store_->vacate(id);
+  return {.id = s.request_id,
+          .session = s.session,
+          .arrival = s.arrival,
+          .admitted = s.admitted,
+          .first_token = s.first_token,
+          .finished = now,
+          .prompt = s.prompt,
+          .output = s.output,
+          .preemptions = s.preemptions,
+          .max_new = s.max_new,
+          .replica = 0,
+          .prefill_replica = s.prefill_replica,
+          .retries = s.retries,
+          .handover = s.handover};
 }
 
-void BatchState::take_from_queue(SequenceId id) {
-  if (!waiting_.empty() && waiting_.front() == id) {
-    waiting_.pop_front();
-    return;
+void BatchState::hand_over(SequenceId id) {
+  Sequence& s = at(id);
+  INFEROMETER_CHECK(s.state == Sequence::State::prefilling && s.emitted == 1,
+                    "a prompt is handed over when it has its first token");
+  remove_prefilling(id);
+  unlink(id);
+  store_->tokens -= s.prompt + s.emitted;
+  s.state = Sequence::State::handed_over;
+  ++store_->handed_over;
+}
+
+void BatchState::stop_running() {
+  for (SequenceId id = head_; id != kNoSequence; id = sequence(id).next) {
+    if (sequence(id).state == Sequence::State::decoding) {
+      leave_decodes(id);
+    }
   }
-  const auto place = std::find(waiting_.begin(), waiting_.end(), id);
-  INFEROMETER_CHECK(place != waiting_.end(), "only a waiting sequence can be admitted or rejected");
-  waiting_.erase(place);
+  decodes_ = DecodeSet(store_->pool.block_size(), attention_window_);
+  prefilling_.clear();
+  first_timers_.clear();
+  suspended_ = 0;
+  head_ = kNoSequence;
+  tail_ = kNoSequence;
 }
 
 bool BatchState::runs_before(SequenceId a, SequenceId b) const {
@@ -204,6 +246,7 @@ void BatchState::remove_prefilling(SequenceId id) {
 
 void BatchState::leave_decodes(SequenceId id) {
   const std::int64_t held = held_blocks(id);
+  std::erase(first_timers_, id);
   decodes_.leave(at(id), id);
   at(id).held_blocks = held;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
 // What is on a replica: the waiting queue, the running sequences in order, their KV blocks. Policies read it
-// through ReplicaView; only the replica changes it. Nothing here walks the running set: every call costs
-// O(1), except where said.
+// through ReplicaView; only the replica changes it. With a pipeline, each micro-batch has such a state; they
+// share the queue and the blocks. Nothing here walks the running set: every call costs O(1), except where
+// said.
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "base/units.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
+#include "sim/batch/sequence_store.hpp"
 #include "sim/batch/step_plan.hpp"
 #include "sim/kvcache/block_pool.hpp"
 #include "workloads/request.hpp"
@@ -26,13 +29,18 @@ enum class RunningOrder {
 
 class BatchState {
  public:
-  BatchState(BlockCount blocks, std::int64_t block_size, std::optional<std::int64_t> attention_window,
+  BatchState(std::shared_ptr<SequenceStore> store, std::optional<std::int64_t> attention_window,
              RunningOrder order);
+  /// With a store of its own.
+  BatchState(BlockCount blocks, std::int64_t block_size, std::optional<std::int64_t> attention_window,
+             RunningOrder order)
+      : BatchState(std::make_shared<SequenceStore>(blocks, block_size), attention_window, order) {}
 
   // --- reading ---
-  [[nodiscard]] const BlockPool& blocks() const { return pool_; }
+  [[nodiscard]] const SequenceStore& store() const { return *store_; }
+  [[nodiscard]] const BlockPool& blocks() const { return store_->pool; }
   [[nodiscard]] const DecodeSet& decodes() const { return decodes_; }
-  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return waiting_; }
+  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return store_->waiting; }
   /// Prefilling sequences in running order.
   [[nodiscard]] std::span<const SequenceId> prefilling() const { return prefilling_; }
   /// Prefilling, decoding, or decoding but sitting a step out.
@@ -41,9 +49,7 @@ class BatchState {
   }
   [[nodiscard]] SequenceId head() const { return head_; }
   [[nodiscard]] SequenceId tail() const { return tail_; }
-  [[nodiscard]] const Sequence& sequence(SequenceId id) const {
-    return sequences_[static_cast<std::size_t>(id)];
-  }
+  [[nodiscard]] const Sequence& sequence(SequenceId id) const { return store_->sequence(id); }
   /// Tokens whose KV is cached, now.
   [[nodiscard]] std::int64_t computed(SequenceId id) const;
   /// Tokens emitted, now.
@@ -54,27 +60,30 @@ class BatchState {
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
 
   // --- changing ---
-  SequenceId enqueue(const Request& request, std::int64_t output_limit);
+  SequenceStore& store() { return *store_; }
+  SequenceId enqueue(const Request& request, std::int64_t output_limit) {
+    return store_->enqueue(request, output_limit, 0);
+  }
   /// Takes a waiting sequence out for good. O(place in the queue).
   void reject(SequenceId id);
   /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
   void preempt(SequenceId id);
+  /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
+  void join(SequenceId id);
   /// Moves a waiting sequence to the running list; takes reserved blocks. O(place in the queue).
   void admit(const StepPlan::Admission& admission, TimePoint now);
   /// Takes the blocks that `tokens` more cached tokens of a prefilling sequence need.
   void take_chunk_blocks(SequenceId id, std::int64_t tokens);
   /// Takes the blocks that a decode step of all needs.
-  void take_decode_blocks() { pool_.take(BlockCount(decodes_.blocks_needed())); }
+  void take_decode_blocks() { store_->pool.take(BlockCount(decodes_.blocks_needed())); }
   /// Sets a decoding sequence aside for a step it does not take part in. To be put back by resume_decode().
   void suspend_decode(SequenceId id);
   void resume_decode(SequenceId id);
   /// Takes blocks that decode steps need beyond the first.
-  void take_blocks(BlockCount count) { pool_.take(count); }
+  void take_blocks(BlockCount count) { store_->pool.take(count); }
   /// Every decoding sequence emits so many tokens, one a step, the first at `first_end`, the last at
   /// `last_end`. Precondition: no sequence has fewer left, no window fills up before the last.
-  void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
-    decodes_.advance(first_end, last_end, steps);
-  }
+  void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps);
   /// The chunk has run. When it was the last of the prefill (`emitted`), a token is emitted at `now`, and
   /// the sequence decodes from here unless that token was its last (then `finished` is set and it stays
   /// prefilling).
@@ -89,10 +98,15 @@ class BatchState {
   [[nodiscard]] SequenceId next_finished() { return decodes_.next_finished(); }
   /// Frees the sequence and its blocks and says what became of it.
   FinishedRequest finish(SequenceId id, TimePoint now);
+  /// A sequence of a prompt alone has emitted its token: it stops running, and holds its blocks until they
+  /// are released.
+  void hand_over(SequenceId id);
+  /// Nothing runs any more; the (*) fields of all that ran are exact. The store is to be cleared next.
+  /// O(running).
+  void stop_running();
 
  private:
-  void take_from_queue(SequenceId id);
-  Sequence& at(SequenceId id) { return sequences_[static_cast<std::size_t>(id)]; }
+  Sequence& at(SequenceId id) { return store_->at(id); }
   void link(SequenceId id);
   void unlink(SequenceId id);
   [[nodiscard]] bool runs_before(SequenceId a, SequenceId b) const;
@@ -100,13 +114,12 @@ class BatchState {
   void remove_prefilling(SequenceId id);
   void leave_decodes(SequenceId id);
 
-  BlockPool pool_;
+  std::shared_ptr<SequenceStore> store_;
+  std::optional<std::int64_t> attention_window_;
   DecodeSet decodes_;
   RunningOrder order_;
-  std::vector<Sequence> sequences_;
-  std::vector<SequenceId> vacant_;
-  std::deque<SequenceId> waiting_;
   std::vector<SequenceId> prefilling_;
+  std::vector<SequenceId> first_timers_;  // decode without having emitted a token
   std::int64_t suspended_ = 0;
   SequenceId head_ = kNoSequence;
   SequenceId tail_ = kNoSequence;

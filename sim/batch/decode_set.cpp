@@ -38,7 +38,9 @@ void DecodeSet::join(Sequence& sequence, SequenceId id) {
     ++unsaturated_;
     saturations_.add(id, step_ + *window_ - attention, step_);
   }
-  if (!joiners_.empty() && joiners_.back().emitted == sequence.last_emission) {
+  if (sequence.emitted == 0) {
+    ++first_timers_;
+  } else if (!joiners_.empty() && joiners_.back().emitted == sequence.last_emission) {
     ++joiners_.back().count;
   } else {
     joiners_.push_back({sequence.last_emission, 1});
@@ -54,6 +56,8 @@ void DecodeSet::leave(Sequence& sequence, SequenceId id) {
   if (steps > 0) {
     --veterans_;
     sequence.last_emission = last_step_end_;
+  } else if (sequence.emitted == 0) {
+    --first_timers_;
   } else {
     const auto group = std::find_if(joiners_.begin(), joiners_.end(), [&](const Joiners& joiners) {
       return joiners.emitted == sequence.last_emission && joiners.count > 0;
@@ -88,6 +92,7 @@ void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t st
     }
   }
   joiners_.clear();
+  first_timers_ = 0;
   veterans_ = count_;
   last_step_end_ = last_end;
   step_ += steps;

@@ -51,7 +51,8 @@ class DecodeSet {
   /// True when the next step gives this member a new block.
   [[nodiscard]] bool needs_block(const Sequence& sequence) const;
 
-  /// Takes in a sequence with exact fields whose last token came at `sequence.last_emission`. O(1).
+  /// Takes in a sequence with exact fields whose last token came at `sequence.last_emission`, if it has
+  /// emitted one. O(1).
   void join(Sequence& sequence, SequenceId id);
   /// Takes a member out and makes its (*) fields exact, except held_blocks. O(1) amortised.
   void leave(Sequence& sequence, SequenceId id);
@@ -105,8 +106,9 @@ class DecodeSet {
   StepCalendar finishes_;     // when members emit their last token
   StepCalendar saturations_;  // when windows of members are full
   TimePoint last_step_end_;
-  std::int64_t veterans_ = 0;     // members whose previous token came with the last decode step
-  std::vector<Joiners> joiners_;  // the others, by the time of their previous token
+  std::int64_t veterans_ = 0;      // members whose previous token came with the last decode step
+  std::int64_t first_timers_ = 0;  // members without a previous token
+  std::vector<Joiners> joiners_;   // the others, by the time of their previous token
   std::vector<TokenGap> gaps_;
 };
 

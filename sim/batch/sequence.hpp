@@ -10,12 +10,21 @@ namespace inferometer {
 using SequenceId = std::int32_t;
 inline constexpr SequenceId kNoSequence = -1;
 
-/// A request on a replica, from enqueueing to its last token.
-/// Fields marked (*) are exact while the sequence waits or prefills; while it decodes they hold their values
-/// of the moment it joined the decode set, and BatchState derives the present ones, so that a decode step
-/// touches no sequence.
+/// A request on a replica, from enqueueing to its last token, or to the moment when another replica has its
+/// KV. Fields marked (*) are exact while the sequence waits or prefills; while it decodes they hold their
+/// values of the moment it joined the decode set, and BatchState derives the present ones, so that a decode
+/// step touches no sequence.
 struct Sequence {
-  enum class State : std::uint8_t { waiting, prefilling, decoding };
+  enum class State : std::uint8_t {
+    waiting,
+    prefilling,
+    decoding,
+    expected,     ///< its KV comes from another replica; waits for blocks
+    loading,      ///< holds blocks, waits for KV
+    ready,        ///< holds KV, waits for a seat among those that run
+    handed_over,  ///< its KV is held here until another replica has it
+    gone,         ///< a vacant place
+  };
 
   std::int64_t request_id = 0;
   std::int64_t session = -1;
@@ -30,12 +39,20 @@ struct Sequence {
   std::int64_t computed = 0;     ///< (*) tokens whose KV is cached
   std::int64_t held_blocks = 0;  ///< (*)
   std::int64_t join_step = 0;    ///< decode steps the replica had done when it joined the decode set
+  std::int64_t order = 0;        ///< Expectation::order
+  TimePoint prefill_end;         ///< of the replica that computed the prompt, where that was another one
+  Duration handover{};           ///< from there to its KV being here
   std::int32_t preemptions = 0;
+  std::int32_t prefill_replica = -1;  ///< that other replica
+  std::int32_t retries = 0;
   SequenceId previous = kNoSequence;  ///< in running order
   SequenceId next = kNoSequence;
   State state = State::waiting;
   bool was_admitted = false;
-  bool grows = true;  ///< decoding takes new blocks (false: all were reserved at admission)
+  bool prompt_only = false;       ///< hands its KV over at the end of its prefill
+  bool first_token_here = false;  ///< of KV that comes from elsewhere: see Expectation
+  bool pushes = false;            ///< likewise, and says so of each chunk
+  bool grows = true;              ///< decoding takes new blocks (false: all were reserved at admission)
 };
 
 /// What is known of a request when it has emitted its last token.

@@ -1,6 +1,7 @@
 // `inferometer describe [SECTION]`: every key of a scenario, and what is built in.
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -8,13 +9,17 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "base/text.hpp"
 #include "costmodel/model_spec.hpp"
+#include "hardware/cluster_spec.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/network/platform.hpp"
+#include "sim/router/router.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/trace_reader.hpp"
@@ -52,12 +57,49 @@ std::string describe_gpus() {
          "too.\n";
 }
 
+std::string describe_clusters() {
+  std::vector<std::vector<std::string>> rows{
+      {"cluster", "name", "gpu", "GPUs/node", "GPU GB/s", "oversubscription"}};
+  for (const std::string& name : builtin_cluster_names()) {
+    const ClusterSpec cluster = load_cluster(name);
+    rows.push_back({name, cluster.title, cluster.gpu, std::to_string(cluster.node.gpus),
+                    fmt::format("{:.0f}", cluster.node.gpu_bandwidth.count() / 1e9),
+                    fmt::format("{:g}", cluster.fabric.oversubscription)});
+  }
+  return align_columns(rows, 3) +
+         "\nGPU GB/s: from one GPU to the others of its node. Sources and dates of all figures:\n"
+         "hardware/clusters/*.yaml. A file of that form works too.\n";
+}
+
+std::string describe_networks() {
+  const std::string shared = "Transfers share links fairly with all others in flight: flows of SimGrid";
+  const std::vector<std::vector<std::string>> rows{
+      {"network", "what it knows"},
+      {"ideal", "Each transfer has its links for itself: set-up, latency, bytes over the narrowest link"},
+      {"simgrid", shared + (has_simgrid() ? "" : ", without which this program was built")},
+      {"none", "Nothing takes time to cross"},
+  };
+  return align_columns(rows, 2) +
+         "\nChosen by `network: {model: NAME}` in the section cluster of a scenario. Links are those of a\n"
+         "description: inferometer describe clusters\n";
+}
+
 std::string describe_policies() {
   std::vector<std::vector<std::string>> rows{{"policy", "modelled on"}};
   for (const PolicyEntry& policy : policy_registry().entries()) {
     rows.push_back({policy.name, policy.summary});
   }
   return align_columns(rows, 2) + "\nTheir parameters: inferometer describe engine\n";
+}
+
+std::string describe_routers() {
+  RouterRegistry routers;
+  register_builtin_routers(routers);
+  std::vector<std::vector<std::string>> rows{{"router", "how it chooses, and what it is modelled on"}};
+  for (const RouterEntry& router : routers.entries()) {
+    rows.push_back({router.name, router.summary});
+  }
+  return align_columns(rows, 2) + "\n" + describe(router_table(routers));
 }
 
 std::string describe_trace_formats() {
@@ -70,11 +112,34 @@ std::string describe_trace_formats() {
          "A file of lengths alone needs a `rate:` beside it. Other columns are passed over.\n";
 }
 
+std::string describe_workloads() {
+  return describe_presets() + describe_trace_formats();
+}
+
+/// What is built in, by the name that `describe` takes.
+struct Topic {
+  const char* name;
+  std::string (*text)();
+};
+constexpr std::array kTopics{
+    Topic{"models", describe_models},       Topic{"gpus", describe_gpus},
+    Topic{"clusters", describe_clusters},   Topic{"networks", describe_networks},
+    Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
+    Topic{"workloads", describe_workloads},
+};
+
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) {
+    names.emplace_back(topic.name);
+  }
+  return names;
+}
+
 std::string overview(const Table& scenario) {
-  std::string text = describe(scenario);
-  return text +
-         "\nMore: inferometer describe SECTION, with one of models, gpus, policies, workloads or a section "
-         "above.\n";
+  return describe(scenario) +
+         fmt::format("\nMore: inferometer describe SECTION, with a section above or one of\n{}.\n",
+                     join_alternatives(topic_names()));
 }
 
 std::string describe_section(const std::string& name) {
@@ -82,19 +147,12 @@ std::string describe_section(const std::string& name) {
   if (name.empty()) {
     return overview(scenario);
   }
-  if (name == "models") {
-    return describe_models();
+  const auto topic =
+      std::find_if(kTopics.begin(), kTopics.end(), [&](const Topic& each) { return each.name == name; });
+  if (topic != kTopics.end()) {
+    return topic->text();
   }
-  if (name == "gpus") {
-    return describe_gpus();
-  }
-  if (name == "policies") {
-    return describe_policies();
-  }
-  if (name == "workloads") {
-    return describe_presets() + describe_trace_formats();
-  }
-  std::vector<std::string> known{"models", "gpus", "policies", "workloads"};
+  std::vector<std::string> known = topic_names();
   for (const Key& key : scenario.keys()) {
     if (key.type != ValueType::section) {
       continue;
@@ -116,10 +174,11 @@ void add_describe_command(CLI::App& app) {
     bool json_schema = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "describe", "Every key of a scenario; the models, GPUs, policies and workloads built in");
+  CLI::App* command = app.add_subcommand("describe",
+                                         "Every key of a scenario; the models, GPUs, clusters, networks, "
+                                         "policies, routers and workloads built in");
   command->add_option("SECTION", arguments->section,
-                      "models, gpus, policies, workloads, or a section of a scenario");
+                      fmt::format("{}, or a section of a scenario", fmt::join(topic_names(), ", ")));
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");
   command->callback([arguments] {
     if (arguments->json_schema) {

@@ -45,7 +45,7 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   row.context = TokenCount(options.context_option->count() > 0 ? options.context : model.max_positions);
   row.smallest_fitting = smallest_fitting_tensor_parallel(model, gpu, options.settings, row.context);
   try {
-    row.footprint = memory_footprint(model, gpu, options.tensor_parallel, options.settings);
+    row.footprint = memory_footprint(model, gpu, in_one_node(options.tensor_parallel), options.settings);
   } catch (const ConfigError&) {
     // In a list over all models, one that cannot be split so is an entry, not the end of the list. The
     // settings are right: the call before this one has checked them.

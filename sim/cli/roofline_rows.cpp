@@ -55,7 +55,7 @@ class Levels {
 
  private:
   [[nodiscard]] Roofline at(CostLevel level) const {
-    return {setting_.gpu, setting_.profile, level, setting_.tensor_parallel};
+    return {setting_.gpu, setting_.profile, level, in_one_node(setting_.tensor_parallel)};
   }
   [[nodiscard]] const Roofline& chosen_roofline() const {
     return setting_.level == CostLevel::datasheet ? datasheet_ : fitted_;

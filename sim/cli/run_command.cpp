@@ -115,7 +115,8 @@ class ActivityOutput {
   [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
   [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
   void write(const Scenario& scenario) {
-    write_activity_log(recorder_, scenario.tensor_parallel(), scenario.gpu.hbm_bandwidth, file_->stream());
+    const ReplicaGpus gpus{.gpus = scenario.tensor_parallel(), .bandwidth = scenario.gpu.hbm_bandwidth};
+    write_activity_log(recorder_, std::vector(recorder_.replicas().size(), gpus), file_->stream());
     file_->commit();
   }
 
@@ -160,7 +161,8 @@ void run(const RunArguments& arguments) {
   if (is_checked) {
     Deployment reference = deployment;
     reference.replica.stepper = Stepper::reference;
-    check.compare(simulation, make_simulation(scenario, reference, check.reference_side()));
+    check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(
+                                  make_simulation(scenario, reference, check.reference_side()))));
   }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
   if (!is_complete) {

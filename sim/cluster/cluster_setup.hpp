@@ -32,6 +32,7 @@ struct PoolSetup {
   std::int32_t at_start = 1;  ///< of them, running from the start; the others wait to be started
   std::int32_t pipeline = 1;  ///< micro-batches in flight on each: Replica objects a replica is made of
   std::vector<std::vector<GpuPlace>> places;  ///< GPUs of each replica, ranks of the first stage first
+  std::int64_t max_model_len = 0;             ///< of its replicas: longest prompt plus output
   Bytes kv_bytes_per_token;              ///< of a whole replica, all GPUs together: what a transfer carries
   std::int64_t layers = 1;               ///< of the model, for transfers layer by layer
   Bytes weights;                         ///< of a whole replica: what a start loads
@@ -110,10 +111,14 @@ struct AutoscalingSetup {
   Duration scale_down_after = seconds(60);  ///< too little load for that long before a replica is drained
 };
 
-/// Moves a replica between the pools for prefill and decode when one is much more loaded than the other.
+/// Moves replicas between the pools for prefill and decode, one at a time; each keeps one. What a replica has
+/// begun it ends.
 struct DynamicSplitSetup {
   Duration interval = seconds(10);
-  double ratio = 2;  ///< load per replica of one pool over that of the other, in time to work it off
+  /// A decode replica goes over when each prefill replica has more than this to work off.
+  Duration prefill_backlog = seconds(1);
+  /// A prefill replica goes over when the KV blocks of the decode replicas are fuller than this, as a share.
+  double decode_fill = 0.9;
 };
 
 struct ClusterSetup {

@@ -9,12 +9,15 @@
 
 namespace inferometer {
 
-/// What can happen, in the order in which things of one instant happen: steps end first, so that an arrival
-/// at that very moment finds their effect; then requests arrive; then free replicas decide, knowing both.
+/// What can happen, in the order in which things of one instant happen: steps end first, then transfers, so
+/// that an arrival at that very moment finds their effect; then what befalls the cluster; then requests
+/// arrive; then free replicas decide, knowing all that.
 enum class EventKind : std::uint32_t {
-  step_end = 0,  ///< target: replica
-  arrival = 1,   ///< target: 0
-  schedule = 2,  ///< target: replica
+  step_end = 0,  ///< target: lane
+  transfer = 1,  ///< target: 0
+  timer = 2,     ///< target: timer
+  arrival = 3,   ///< target: 0
+  schedule = 4,  ///< target: lane
 };
 
 /// Ordered by time, then kind, then target. Equal ones may be pending (a step end, and one that an arrival

@@ -6,13 +6,37 @@
 
 namespace inferometer {
 
-Simulation::Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> replicas,
+Simulation::Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> replica,
                        SimulationObserver& observer)
+    : Simulation(std::move(workload), std::move(replica), nullptr, observer) {
+  INFEROMETER_CHECK(lanes_.size() == 1, "several replicas need a cluster that says who gets what");
+}
+
+Simulation::Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> lanes,
+                       std::shared_ptr<const ClusterSetup> cluster, SimulationObserver& observer)
     : workload_(std::move(workload)),
-      replicas_(std::move(replicas)),
+      lanes_(std::move(lanes)),
       observer_(observer),
-      pending_schedules_(replicas_.size()) {
-  INFEROMETER_CHECK(!replicas_.empty(), "a simulation has a replica");
+      pending_schedules_(lanes_.size()) {
+  INFEROMETER_CHECK(!lanes_.empty(), "a simulation has a replica");
+  if (cluster) {
+    for (const PoolSetup& pool : cluster->pools) {
+      for (std::int32_t replica = 0; replica < pool.replicas; ++replica) {
+        const auto count = static_cast<std::uint32_t>(pool.pipeline);
+        ranges_.push_back({static_cast<std::uint32_t>(replica_of_.size()), count});
+        replica_of_.resize(replica_of_.size() + count, static_cast<std::uint32_t>(ranges_.size() - 1));
+      }
+    }
+    INFEROMETER_CHECK(replica_of_.size() == lanes_.size(), "every micro-batch belongs to a replica");
+    coordinator_.emplace(std::move(cluster), static_cast<EngineControl&>(*this));
+  } else {
+    ranges_.push_back({0, 1});
+    replica_of_.push_back(0);
+  }
+  waiting_there_.resize(ranges_.size());
+  if (coordinator_) {
+    coordinator_->begin();
+  }
   post_next_arrival();
 }
 
@@ -24,23 +48,34 @@ bool Simulation::run(std::int64_t max_events) {
     ++events_;
     dispatch(event);
   }
+  INFEROMETER_CHECK(!queue_.empty() || in_system() == 0, "every request leaves in the end");
   return !queue_.empty();
 }
 
 void Simulation::cut_off() {
-  for (Replica& replica : replicas_) {
-    replica.cut_off(now_);
+  for (Replica& lane : lanes_) {
+    lane.cut_off(now_);
   }
 }
 
 void Simulation::dispatch(Event event) {
   switch (event.kind()) {
     case EventKind::step_end:
-      // The end that a stretch had before an arrival cut it short means nothing any more.
-      if (replicas_[event.target()].running_until() == now_) {
+      // The end that a stretch had before something cut it short means nothing any more.
+      if (lanes_[event.target()].running_until() == now_) {
         end_steps(event.target());
         schedule_next(event.target());
       }
+      break;
+    case EventKind::transfer:
+      if (pending_transfer_ == now_) {
+        pending_transfer_.reset();
+        coordinator_->transfers_ended();
+        post_next_transfer();
+      }
+      break;
+    case EventKind::timer:
+      coordinator_->timer(event.target());
       break;
     case EventKind::arrival:
       if (pending_arrival_ == now_) {
@@ -58,84 +93,103 @@ void Simulation::dispatch(Event event) {
 }
 
 void Simulation::receive_arrivals() {
-  constexpr std::uint32_t kTarget = 0;  // one replica: there is nothing to route
   for (auto next = workload_->next_arrival(); next && *next <= now_; next = workload_->next_arrival()) {
     workload_->take(request_);
     INFEROMETER_CHECK(request_.arrival == now_, "a request arrives when the workload said it would");
     ++injected_;
-    interrupt(kTarget);
-    observer_.on_arrival(request_, waiting_);
-    if (replicas_[kTarget].enqueue(request_)) {
-      ++waiting_;
+    if (coordinator_) {
+      observer_.on_arrival(request_, waiting_ + coordinator_->held());
+      coordinator_->arrive(request_);
     } else {
-      workload_->finished(request_.id, now_);
+      send_to_only_replica();
     }
   }
   post_next_arrival();
-  schedule_next(kTarget);
+  if (!coordinator_) {
+    schedule_next(0);
+  }
 }
 
-void Simulation::end_steps(std::uint32_t target) {
-  replicas_[target].end_steps();
-  report_departures(target);
+void Simulation::send_to_only_replica() {
+  interrupt_lane(0, false);
+  observer_.on_arrival(request_, waiting_);
+  if (lanes_.front().enqueue(request_)) {
+    ++waiting_;
+    ++waiting_there_.front();
+  } else {
+    ++left_;
+    workload_->finished(request_.id, now_);
+  }
 }
 
-// Steps that end now end before a request that comes now.
-void Simulation::interrupt(std::uint32_t target) {
-  const std::optional<TimePoint> end = replicas_[target].interrupt(now_);
+void Simulation::end_steps(std::uint32_t lane) {
+  lanes_[lane].end_steps();
+  report_departures(lane);
+  if (coordinator_) {
+    coordinator_->steps_ended(static_cast<std::int32_t>(replica_of_[lane]), lanes_[lane]);
+    wake_neighbours(lane);
+  }
+}
+
+// Steps that end now end before what comes now.
+void Simulation::interrupt_lane(std::uint32_t lane, bool always) {
+  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always);
   if (!end) {
     return;
   }
   if (*end == now_) {
-    end_steps(target);
+    end_steps(lane);
   } else {
-    queue_.push(Event::at(*end, EventKind::step_end, target));
+    queue_.push(Event::at(*end, EventKind::step_end, lane));
   }
 }
 
-void Simulation::schedule(std::uint32_t target) {
-  Replica& replica = replicas_[target];
+void Simulation::schedule(std::uint32_t lane) {
+  Replica& replica = lanes_[lane];
   if (replica.is_running()) {
     return;
   }
-  const auto waiting_before = static_cast<std::int64_t>(replica.state().waiting().size());
   const Replica::Start start = replica.start_steps(now_);
-  waiting_ += static_cast<std::int64_t>(replica.state().waiting().size()) - waiting_before;
-  report_departures(target);
+  recount_waiting(lane);
+  report_departures(lane);
   if (start.end) {
-    queue_.push(Event::at(*start.end, EventKind::step_end, target));
+    queue_.push(Event::at(*start.end, EventKind::step_end, lane));
   } else if (start.wake_at) {
     INFEROMETER_CHECK(*start.wake_at > now_, "a policy asks to be woken later, not now");
-    request_schedule(target, *start.wake_at);
+    request_schedule(lane, *start.wake_at);
+  }
+  if (coordinator_) {
+    coordinator_->steps_begun(static_cast<std::int32_t>(replica_of_[lane]), replica);
   }
 }
 
 // What would be the next event is done at once.
-void Simulation::schedule_next(std::uint32_t target) {
-  if (replicas_[target].is_running()) {
+void Simulation::schedule_next(std::uint32_t lane) {
+  if (lanes_[lane].is_running()) {
     return;  // it decides when its step ends
   }
   if (queue_.empty() || queue_.top().time() > now_) {
-    schedule(target);
+    schedule(lane);
   } else {
-    request_schedule(target, now_);
+    request_schedule(lane, now_);
   }
 }
 
-void Simulation::request_schedule(std::uint32_t target, TimePoint time) {
-  std::optional<TimePoint>& pending = pending_schedules_[target];
+void Simulation::request_schedule(std::uint32_t lane, TimePoint time) {
+  std::optional<TimePoint>& pending = pending_schedules_[lane];
   if (pending && *pending <= time) {
     return;
   }
   pending = time;
-  queue_.push(Event::at(time, EventKind::schedule, target));
+  queue_.push(Event::at(time, EventKind::schedule, lane));
 }
 
-void Simulation::report_departures(std::uint32_t target) {
-  const auto departed = replicas_[target].departed();
+void Simulation::report_departures(std::uint32_t lane) {
+  const auto departed = lanes_[lane].departed();
   if (departed.empty()) {
     return;
   }
+  left_ += static_cast<std::int64_t>(departed.size());
   for (const std::int64_t id : departed) {
     workload_->finished(id, now_);
   }
@@ -152,10 +206,84 @@ void Simulation::post_next_arrival() {
   queue_.push(Event::at(*next, EventKind::arrival, 0));
 }
 
+void Simulation::post_next_transfer() {
+  const std::optional<TimePoint> next = coordinator_->next_transfer_end();
+  if (next != pending_transfer_ && next) {
+    queue_.push(Event::at(*next, EventKind::transfer, 0));
+  }
+  pending_transfer_ = next;
+}
+
+void Simulation::recount_waiting(std::uint32_t lane) {
+  const std::int64_t waiting = lanes_[lane].waiting();
+  std::int64_t& known = waiting_there_[replica_of_[lane]];
+  waiting_ += waiting - known;
+  known = waiting;
+}
+
+// What one micro-batch gives back, another one may have waited for.
+void Simulation::wake_neighbours(std::uint32_t lane) {
+  const LaneRange range = ranges_[replica_of_[lane]];
+  if (range.count == 1) {
+    return;
+  }
+  for (std::uint32_t other = range.first; other < range.first + range.count; ++other) {
+    if (other != lane && !lanes_[other].is_running()) {
+      request_schedule(other, now_);
+    }
+  }
+}
+
+std::span<Replica> Simulation::lanes(std::int32_t replica) {
+  const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
+  return std::span(lanes_).subspan(range.first, range.count);
+}
+
+void Simulation::interrupt(std::int32_t replica, bool always) {
+  const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
+  for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
+    interrupt_lane(lane, always);
+  }
+}
+
+void Simulation::look_for_work(std::int32_t replica) {
+  const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
+  recount_waiting(range.first);
+  for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
+    if (!lanes_[lane].is_running()) {
+      request_schedule(lane, now_);
+    }
+  }
+}
+
+std::vector<Evacuated> Simulation::fail(std::int32_t replica) {
+  const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
+  for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
+    lanes_[lane].fail(now_);
+  }
+  std::vector<Evacuated> lost = lanes_[range.first].evacuate(now_);
+  recount_waiting(range.first);
+  return lost;
+}
+
+void Simulation::set_timer(TimePoint time, std::uint32_t timer) {
+  queue_.push(Event::at(time, EventKind::timer, timer));
+}
+
+void Simulation::leave(std::int64_t request_id) {
+  ++left_;
+  workload_->finished(request_id, now_);
+  post_next_arrival();
+}
+
+bool Simulation::is_busy() const {
+  return in_system() > 0 || workload_->next_arrival().has_value();
+}
+
 StepCounts Simulation::step_counts() const {
   StepCounts counts;
-  for (const Replica& replica : replicas_) {
-    counts = counts + replica.step_counts();
+  for (const Replica& lane : lanes_) {
+    counts = counts + lane.step_counts();
   }
   return counts;
 }
@@ -163,11 +291,20 @@ StepCounts Simulation::step_counts() const {
 Census Simulation::census() const {
   Census census;
   census.injected = injected_;
-  for (const Replica& replica : replicas_) {
-    census.completed += replica.completed();
-    census.rejected += replica.rejected();
-    census.running += replica.state().running_count();
-    census.waiting += static_cast<std::int64_t>(replica.state().waiting().size());
+  for (const Replica& lane : lanes_) {
+    census.completed += lane.completed();
+    census.rejected += lane.rejected();
+    census.running += lane.state().running_count();
+  }
+  for (const LaneRange& range : ranges_) {
+    census.waiting += lanes_[range.first].waiting();
+  }
+  if (coordinator_) {
+    const ClusterTotals& totals = coordinator_->totals();
+    census.completed += totals.completed;
+    census.rejected += totals.rejected + totals.lost;
+    census.waiting += coordinator_->held();
+    census.in_transit = coordinator_->in_transit();
   }
   return census;
 }

@@ -6,27 +6,39 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "sim/cluster/coordinator.hpp"
+#include "sim/cluster/engine_control.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/replica/replica.hpp"
 #include "workloads/workload.hpp"
 
 namespace inferometer {
 
-/// Where all requests are, at one moment. Invariant: injected = completed + running + waiting + rejected.
+/// Where all requests are, at one moment. Invariant: injected = completed + running + waiting + in transit +
+/// rejected.
 struct Census {
   std::int64_t injected = 0;
   std::int64_t completed = 0;
   std::int64_t running = 0;
   std::int64_t waiting = 0;
-  std::int64_t rejected = 0;
+  std::int64_t in_transit = 0;  ///< their KV between a prefill and a decode replica
+  std::int64_t rejected = 0;    ///< turned away, or given up after failures
 };
 
-class Simulation {
+class Simulation final : private EngineControl {
  public:
-  /// `observer` outlives the simulation.
-  Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> replicas, SimulationObserver& observer);
+  /// One replica, to which everything goes. `observer` outlives the simulation.
+  Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> replica, SimulationObserver& observer);
+  /// A cluster. `lanes`: the micro-batches of its replicas, replica by replica in the order of the setup's
+  /// pools; one each without a pipeline.
+  Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> lanes,
+             std::shared_ptr<const ClusterSetup> cluster, SimulationObserver& observer);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+  ~Simulation() override = default;
 
   /// Handles up to so many events; true when there is more to do. A run in pieces equals a run in one.
   /// Throws what the workload throws (TraceError). O(log pending) an event besides the policy and the pricer.
@@ -35,37 +47,66 @@ class Simulation {
   /// does not. To be called before results of an interrupted run are read.
   void cut_off();
 
-  [[nodiscard]] TimePoint now() const { return now_; }
+  [[nodiscard]] TimePoint now() const override { return now_; }
   [[nodiscard]] Census census() const;
   /// Those without effect included: ends of stretches that an arrival cut short.
   [[nodiscard]] std::int64_t events() const { return events_; }
   /// Of all replicas.
   [[nodiscard]] StepCounts step_counts() const;
-  [[nodiscard]] const std::vector<Replica>& replicas() const { return replicas_; }
+  /// Micro-batches: one a replica without a pipeline.
+  [[nodiscard]] const std::vector<Replica>& lanes() const { return lanes_; }
   [[nodiscard]] const Workload& workload() const { return *workload_; }
+  /// nullptr without a cluster.
+  [[nodiscard]] const Coordinator* coordinator() const { return coordinator_ ? &*coordinator_ : nullptr; }
 
  private:
+  struct LaneRange {
+    std::uint32_t first = 0, count = 0;
+  };
+
   void dispatch(Event event);
   void receive_arrivals();
-  void end_steps(std::uint32_t target);
-  void interrupt(std::uint32_t target);
-  void schedule(std::uint32_t target);
-  void schedule_next(std::uint32_t target);
-  void request_schedule(std::uint32_t target, TimePoint time);
-  void report_departures(std::uint32_t target);
+  void send_to_only_replica();
+  void end_steps(std::uint32_t lane);
+  void interrupt_lane(std::uint32_t lane, bool always);
+  void schedule(std::uint32_t lane);
+  void schedule_next(std::uint32_t lane);
+  void request_schedule(std::uint32_t lane, TimePoint time);
+  void report_departures(std::uint32_t lane);
   void post_next_arrival();
+  void post_next_transfer();
+  void recount_waiting(std::uint32_t lane);
+  void wake_neighbours(std::uint32_t lane);
+
+  // What the coordinator asks for.
+  SimulationObserver& observer() override { return observer_; }
+  std::span<Replica> lanes(std::int32_t replica) override;
+  void interrupt(std::int32_t replica, bool always) override;
+  void look_for_work(std::int32_t replica) override;
+  std::vector<Evacuated> fail(std::int32_t replica) override;
+  void set_timer(TimePoint time, std::uint32_t timer) override;
+  void transfers_changed() override { post_next_transfer(); }
+  void leave(std::int64_t request_id) override;
+  [[nodiscard]] std::int64_t in_system() const override { return injected_ - left_; }
+  [[nodiscard]] bool is_busy() const override;
 
   std::unique_ptr<Workload> workload_;
-  std::vector<Replica> replicas_;
+  std::vector<Replica> lanes_;
+  std::vector<LaneRange> ranges_;          // by replica
+  std::vector<std::uint32_t> replica_of_;  // by lane
   SimulationObserver& observer_;
   EventQueue queue_;
   TimePoint now_;
   Request request_;
   std::int64_t injected_ = 0;
-  std::int64_t waiting_ = 0;  // on all replicas
+  std::int64_t left_ = 0;
+  std::int64_t waiting_ = 0;                 // on all replicas
+  std::vector<std::int64_t> waiting_there_;  // by replica
   std::int64_t events_ = 0;
   std::optional<TimePoint> pending_arrival_;                 // the earliest one in the queue
-  std::vector<std::optional<TimePoint>> pending_schedules_;  // likewise, by replica
+  std::optional<TimePoint> pending_transfer_;                // likewise
+  std::vector<std::optional<TimePoint>> pending_schedules_;  // likewise, by lane
+  std::optional<Coordinator> coordinator_;
 };
 
 }  // namespace inferometer

@@ -18,8 +18,8 @@ std::int64_t ps(TimePoint time) {
 /// How each replica stands: enough to see what led to a difference.
 std::string states_of(const Simulation& simulation) {
   std::string text = fmt::format("  at {} ps\n", ps(simulation.now()));
-  for (std::size_t i = 0; i < simulation.replicas().size(); ++i) {
-    const Replica& replica = simulation.replicas()[i];
+  for (std::size_t i = 0; i < simulation.lanes().size(); ++i) {
+    const Replica& replica = simulation.lanes()[i];
     const BatchState& state = replica.state();
     text += fmt::format(
         "  replica {}: {} running ({} decoding with {} tokens of context, {} prefilling), {} waiting, {} of "
@@ -54,7 +54,8 @@ StepperCheck::Facts StepperCheck::facts_of(const Request& request, std::int64_t 
 
 StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t number) {
   const StepCost cost = step.stretch.first_cost();
-  Facts facts{fmt::format("step {} of replica {}", number, step.replica),
+  const std::string lane = step.lane > 0 ? fmt::format(", micro-batch {}", step.lane) : "";
+  Facts facts{fmt::format("step {} of replica {}{}", number, step.replica, lane),
               {{"start, ps", ps(step.stretch.start())},
                {"end, ps", ps(step.stretch.end())},
                {"compute, ps", cost.compute.count()},
@@ -62,6 +63,7 @@ StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t 
                {"latency, ps", cost.latency.count()},
                {"communication, ps", cost.communication.count()},
                {"host, ps", cost.host.count()},
+               {"bubble, ps", cost.bubble.count()},
                {"decoding", step.decodes},
                {"decode rows priced", step.shape.decodes},
                {"context", step.shape.decode_context},
@@ -97,7 +99,11 @@ StepperCheck::Facts StepperCheck::facts_of(const FinishedRequest& request) {
            {"output", request.output},
            {"preemptions", request.preemptions},
            {"session", request.session},
-           {"allowed", request.max_new}}};
+           {"allowed", request.max_new},
+           {"replica", request.replica},
+           {"prefill replica", request.prefill_replica},
+           {"retries", request.retries},
+           {"handover, ps", request.handover.count()}}};
 }
 
 StepperCheck::Facts StepperCheck::facts_of(const RejectedRequest& request) {
@@ -106,14 +112,6 @@ StepperCheck::Facts StepperCheck::facts_of(const RejectedRequest& request) {
            {"arrival, ps", ps(request.arrival)},
            {"rejected, ps", ps(request.rejected)},
            {"prompt", request.prompt}}};
-}
-
-StepperCheck::Steps& StepperCheck::ReferenceSide::steps_of(std::int32_t replica) {
-  const auto place = static_cast<std::size_t>(replica);
-  if (place >= steps.size()) {
-    steps.resize(place + 1);
-  }
-  return steps[place];
 }
 
 void StepperCheck::ReferenceSide::on_arrival(const Request& request, std::int64_t waiting) {
@@ -126,7 +124,7 @@ void StepperCheck::ReferenceSide::on_rejected(const RejectedRequest& request) {
 
 void StepperCheck::ReferenceSide::on_steps(const StepRecord& step) {
   INFEROMETER_CHECK(step.stretch.steps() == 1, "the reference stepper takes one step at a time");
-  Steps& own = steps_of(step.replica);
+  Steps& own = steps[{step.replica, step.lane}];
   own.open.push_back(facts_of(step, own.count++));
 }
 
@@ -147,15 +145,11 @@ void StepperCheck::on_rejected(const RejectedRequest& request) {
 }
 
 void StepperCheck::on_steps(const StepRecord& steps) {
-  const auto replica = static_cast<std::size_t>(steps.replica);
-  if (replica >= step_counts_.size()) {
-    step_counts_.resize(replica + 1);
-  }
+  const Lane lane{steps.replica, steps.lane};
+  std::int64_t& count = step_counts_[lane];
   visit_steps(steps, [&](const StepRecord& step) {
     require_next(
-        facts_of(step, step_counts_[replica]++), [&]() -> auto& {
-          return reference_side_.steps_of(steps.replica).open;
-        });
+        facts_of(step, count++), [&]() -> auto& { return reference_side_.steps[lane].open; });
   });
   observer_.on_steps(steps);
 }
@@ -183,7 +177,7 @@ void StepperCheck::require_next(const Facts& fast, List reference) {
 void StepperCheck::finish() {
   reference_->run();
   std::vector<const std::deque<Facts>*> open = {&reference_side_.arrivals, &reference_side_.departures};
-  for (const Steps& steps : reference_side_.steps) {
+  for (const auto& [lane, steps] : reference_side_.steps) {
     open.insert(open.begin(), &steps.open);
   }
   for (const std::deque<Facts>* left : open) {

@@ -3,6 +3,8 @@
 // The fast stepper checked against the reference stepper while both run: the same requests, step by step.
 
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -27,7 +29,7 @@ struct StepperMismatch : std::logic_error {
 ///
 ///   StepperCheck check(recorder);
 ///   Simulation simulation(..., check);  // replicas of the fast stepper
-///   check.compare(simulation, Simulation(..., check.reference_side()));  // and of the reference stepper
+///   check.compare(simulation, std::make_unique<Simulation>(..., check.reference_side()));  // the other one
 ///   simulation.run();
 ///   check.finish();
 class StepperCheck final : public SimulationObserver {
@@ -37,9 +39,9 @@ class StepperCheck final : public SimulationObserver {
 
   [[nodiscard]] SimulationObserver& reference_side() { return reference_side_; }
   /// To be called before `checked`, which outlives the check, runs.
-  void compare(const Simulation& checked, Simulation reference) {
+  void compare(const Simulation& checked, std::unique_ptr<Simulation> reference) {
     checked_ = &checked;
-    reference_.emplace(std::move(reference));
+    reference_ = std::move(reference);
   }
 
   void on_arrival(const Request& request, std::int64_t waiting) override;
@@ -57,7 +59,9 @@ class StepperCheck final : public SimulationObserver {
     std::string what;  ///< "step 17 of replica 0"
     std::vector<std::pair<std::string, std::int64_t>> values;
   };
-  /// The steps of one replica: how many there were, and those that the other side has not come to yet.
+  /// Replica and micro-batch: of each, steps come in order.
+  using Lane = std::pair<std::int32_t, std::int32_t>;
+  /// The steps of one lane: how many there were, and those that the other side has not come to yet.
   struct Steps {
     std::int64_t count = 0;
     std::deque<Facts> open;
@@ -68,9 +72,7 @@ class StepperCheck final : public SimulationObserver {
     void on_steps(const StepRecord& steps) override;
     void on_finished(const FinishedRequest& request) override;
 
-    Steps& steps_of(std::int32_t replica);
-
-    std::vector<Steps> steps;  // by replica
+    std::map<Lane, Steps> steps;
     std::deque<Facts> arrivals, departures;
   };
 
@@ -86,9 +88,9 @@ class StepperCheck final : public SimulationObserver {
 
   SimulationObserver& observer_;
   ReferenceSide reference_side_;
-  std::optional<Simulation> reference_;
+  std::unique_ptr<Simulation> reference_;
   const Simulation* checked_ = nullptr;
-  std::vector<std::int64_t> step_counts_;  // by replica
+  std::map<Lane, std::int64_t> step_counts_;
 };
 
 }  // namespace inferometer

@@ -1,6 +1,7 @@
 #include "sim/metrics/activity_recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/int128.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 /// Time on the GPU.
 Duration busy(const StepCost& cost) {
-  return cost.total() - cost.host;
+  return cost.total() - cost.host - cost.bubble;
 }
 
 /// The part of a whole up to a share of the time, rounded down: differences of these add up to the whole.
@@ -22,8 +23,12 @@ std::int64_t part_until(std::int64_t whole, Duration elapsed, Duration time) {
 }  // namespace
 
 ActivityRecorder::ActivityRecorder(std::int64_t replicas, const WorkTotals& work, Duration period)
-    : no_work_(work), period_(period), replicas_(static_cast<std::size_t>(replicas)) {
-  INFEROMETER_CHECK(replicas >= 1 && period > Duration(), "there is a replica and a period");
+    : ActivityRecorder(std::vector<WorkTotals>(static_cast<std::size_t>(replicas), work), period) {
+}
+
+ActivityRecorder::ActivityRecorder(std::vector<WorkTotals> work_of_replica, Duration period)
+    : no_work_(std::move(work_of_replica)), period_(period), replicas_(no_work_.size()) {
+  INFEROMETER_CHECK(!no_work_.empty() && period > Duration(), "there is a replica and a period");
 }
 
 void ActivityRecorder::on_steps(const StepRecord& steps) {
@@ -51,7 +56,7 @@ ActivityPeriod ActivityRecorder::sum(const StepRecord& steps, std::int64_t first
     chunk.past += chunk.tokens * first;
   }
   shape.chunks = chunks_;
-  WorkTotals work = no_work_;
+  WorkTotals work = no_work_[static_cast<std::size_t>(steps.replica)];
   work.add(shape, end - first, steps.context_growth);
   return {busy(stretch.first_cost()) * (end - first) +
               busy(stretch.growth()) * (triangular(end) - triangular(first)),

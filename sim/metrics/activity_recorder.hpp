@@ -4,7 +4,8 @@
 // DRAM activity (field 1005). Who uses it: `inferometer run --activity`, to be put beside a log of a real
 // GPU.
 //
-//   busy   time in which kernels run on the GPU: the step's time less its host part. Over all periods it is
+//   busy   time in which kernels run on the GPU: the step's time less its host part and its waiting for a
+//          stage of the pipeline. Over all periods it is
 //          what results.json splits into compute, bandwidth, latency and communication. DCGM averages over
 //          the SMs and counts one only while a warp is on it, so that a kernel too small for the GPU shows
 //          less there than here.
@@ -22,7 +23,8 @@ namespace inferometer {
 
 inline constexpr Duration kActivityPeriod = milliseconds(100);  // dcgmi dmon -d 100
 
-/// What happened on each GPU of one replica in one period.
+/// What happened on each GPU of one replica in one period. In a pipeline, on all its stages together: a
+/// micro-batch is on one of them at a time.
 struct ActivityPeriod {
   Duration busy{};
   Bytes hbm_bytes{};
@@ -37,6 +39,9 @@ class ActivityRecorder final : public SimulationObserver {
  public:
   /// `work`: an empty account of the model on one GPU. Precondition: replicas >= 1, period > 0.
   ActivityRecorder(std::int64_t replicas, const WorkTotals& work, Duration period = kActivityPeriod);
+  /// Such an account for each replica, which may run on other GPUs than the next. Precondition: one at least,
+  /// period > 0.
+  explicit ActivityRecorder(std::vector<WorkTotals> work_of_replica, Duration period = kActivityPeriod);
 
   void on_steps(const StepRecord& steps) override;
 
@@ -54,7 +59,7 @@ class ActivityRecorder final : public SimulationObserver {
   }
   [[nodiscard]] TimePoint end_of(std::int64_t period) const { return TimePoint(period_ * (period + 1)); }
 
-  WorkTotals no_work_;
+  std::vector<WorkTotals> no_work_;  // by replica
   Duration period_;
   std::vector<std::vector<ActivityPeriod>> replicas_;
   std::vector<ChunkShape> chunks_;  // of the step looked at

@@ -1,6 +1,7 @@
 #include "sim/metrics/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -14,6 +15,20 @@ StepPhase phase_of(const StepRecord& step) {
   return step.decodes == 0 ? StepPhase::prefill : StepPhase::mixed;
 }
 
+std::vector<std::int32_t> numbered_through(const std::vector<RecordedPool>& pools) {
+  std::vector<std::int32_t> pool_of_replica;
+  for (std::size_t pool = 0; pool < pools.size(); ++pool) {
+    pool_of_replica.insert(pool_of_replica.end(), static_cast<std::size_t>(pools[pool].replicas),
+                           static_cast<std::int32_t>(pool));
+  }
+  return pool_of_replica;
+}
+
+/// Whether no two steps overlap.
+bool is_one_by_one(const std::vector<RecordedPool>& pools) {
+  return pools.size() == 1 && pools.front().all_lanes() == 1;
+}
+
 }  // namespace
 
 bool meets(const RequestRecord& request, const RequestLimits& limits) {
@@ -25,11 +40,31 @@ bool meets(const RequestRecord& request, const RequestLimits& limits) {
 
 MetricsRecorder::MetricsRecorder(std::int64_t replicas, const std::optional<WorkTotals>& work,
                                  const RecorderOptions& options)
-    : replicas_(replicas), options_(options), latencies_(options.percentiles), gaps_(options.percentiles) {
-  INFEROMETER_CHECK(replicas >= 1, "there is a replica to record");
-  for (PhaseTotals& phase : totals_.phases) {
-    phase.work = work;
+    : MetricsRecorder({RecordedPool{.replicas = replicas, .work = work}}, {}, options) {
+}
+
+MetricsRecorder::MetricsRecorder(std::vector<RecordedPool> pools, std::vector<std::int32_t> pool_of_replica,
+                                 const RecorderOptions& options)
+    : pools_(std::move(pools)),
+      pool_of_replica_(std::move(pool_of_replica)),
+      options_(options),
+      latencies_(options.percentiles),
+      gaps_(options.percentiles),
+      busiest_second_(is_one_by_one(pools_)) {
+  if (pool_of_replica_.empty()) {
+    pool_of_replica_ = numbered_through(pools_);
   }
+  std::int64_t replicas = 0;
+  for (const RecordedPool& pool : pools_) {
+    INFEROMETER_CHECK(pool.replicas >= 1 && pool.lanes >= 1, "there is a replica to record");
+    replicas += pool.replicas;
+    PoolTotals totals;
+    for (PhaseTotals& phase : totals.phases) {
+      phase.work = pool.work;
+    }
+    totals_.pools.push_back(totals);
+  }
+  INFEROMETER_CHECK(replicas > 0 && this->replicas() == replicas, "each replica is in a pool");
 }
 
 void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
@@ -47,12 +82,11 @@ void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
   ++totals_.in_system;
   totals_.max_in_system = std::max(totals_.max_in_system, totals_.in_system);
   totals_.stays -= request.arrival.since_start().count();
-  totals_.last_event = request.arrival;
+  totals_.last_event = std::max(totals_.last_event, request.arrival);
 }
 
 void MetricsRecorder::on_rejected(const RejectedRequest& request) {
   leave(request.rejected);
-  totals_.last_event = request.rejected;
   std::vector<RejectionCount>& counts = totals_.rejections;
   auto count = std::find_if(counts.begin(), counts.end(),
                             [&](const RejectionCount& other) { return other.reason == request.reason; });
@@ -71,26 +105,24 @@ void MetricsRecorder::on_steps(const StepRecord& steps) {
   const bool is_single = count == 1;  // every other record, and it needs no multiplications
   const Duration time = is_single ? stretch.time_at(0) : stretch.time();
   const TimePoint end = stretch.start() + time;
-  PhaseTotals& phase = totals_.phases[static_cast<std::size_t>(phase_of(steps))];
+  const auto place = static_cast<std::size_t>(pool_of_replica_[static_cast<std::size_t>(steps.replica)]);
+  PoolTotals& pool = totals_.pools[place];
+  PhaseTotals& phase = pool.phases[static_cast<std::size_t>(phase_of(steps))];
   phase.steps += count;
-  phase.cost = phase.cost + (is_single ? stretch.first_cost() : stretch.cost());
+  phase.cost.add(is_single ? stretch.first_cost() : stretch.cost(), time);
   phase.prefill_tokens += steps.prefill_tokens * count;
   phase.decode_tokens += steps.decodes * count;
   if (phase.work) {
     phase.work->add(steps.shape, count, steps.context_growth);
   }
-  totals_.held_blocks.add_held(steps, time);
-  totals_.decodes.add(steps.decodes, time);
-  totals_.running.add(steps.running, time);
-  totals_.max_waiting = std::max({totals_.max_waiting, steps.kept_waiting, steps.waiting});
-  totals_.preemptions += steps.preempted;
-  totals_.last_event = end;
-  if (end < second_end_) {
-    second_emitted_ += steps.emitted * count;
-    totals_.max_emitted_per_second = std::max(totals_.max_emitted_per_second, second_emitted_);
-  } else {
-    count_emitted_by_second(steps);
-  }
+  pool.held_blocks.add_held(steps, time);
+  pool.decodes.add(steps.decodes, time);
+  pool.running.add(steps.running, time);
+  pool.max_waiting = std::max({pool.max_waiting, steps.kept_waiting, steps.waiting});
+  pool.preemptions += steps.preempted;
+  totals_.last_event = std::max(totals_.last_event, end);
+  busiest_second_.add(steps, end);
+  totals_.max_emitted_per_second = busiest_second_.most();
   add_gaps(steps);
 }
 
@@ -105,7 +137,11 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
                              static_cast<std::int32_t>(request.prompt),
                              static_cast<std::int32_t>(request.output),
                              request.preemptions,
-                             static_cast<std::int32_t>(request.max_new)};
+                             static_cast<std::int32_t>(request.max_new),
+                             request.replica,
+                             request.prefill_replica,
+                             request.retries,
+                             request.handover};
   FinishTotals& finished = totals_.finished;
   ++finished.count;
   finished.prompt_tokens += record.prompt;
@@ -118,6 +154,9 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
   latencies_.queue_delay.add_single(record.queue_delay());
   if (record.output > 1) {
     latencies_.tpot.add_single(record.time_per_output_token());
+  }
+  if (record.was_handed_over()) {
+    latencies_.handover.add_single(record.handover);
   }
   if (options_.keep_records) {
     finished_.push_back(record);
@@ -132,22 +171,6 @@ const ChunkedColumn<RequestRecord>& MetricsRecorder::finished() const {
 const ChunkedColumn<RejectedRecord>& MetricsRecorder::rejected() const {
   INFEROMETER_CHECK(options_.keep_records, "records of requests were kept");
   return rejected_;
-}
-
-void MetricsRecorder::count_emitted_by_second(const StepRecord& steps) {
-  constexpr Duration kSecond = seconds(1);
-  for (std::int64_t done = 0; done < steps.stretch.steps();) {
-    const TimePoint end = steps.stretch.end_of(done);
-    if (end >= second_end_) {
-      const std::int64_t whole = end.since_start().count() / kSecond.count();
-      second_end_ = TimePoint(kSecond * (whole + 1));
-      second_emitted_ = 0;
-    }
-    const std::int64_t upto = steps.stretch.ended_before(second_end_);
-    second_emitted_ += steps.emitted * (upto - done);
-    totals_.max_emitted_per_second = std::max(totals_.max_emitted_per_second, second_emitted_);
-    done = upto;
-  }
 }
 
 // Sequences that joined at the last step's end come as a group of their own with the same gap: together they

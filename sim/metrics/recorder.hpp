@@ -1,14 +1,19 @@
 #pragma once
 
 // Watches a simulation and keeps what every result is computed from: sums in integers and the distributions
-// of latencies and of gaps between tokens. A step costs a few additions, whatever its batch. What grows with
-// the run: 32 bytes a request and 8 or 16 for each change of the batch for exact percentiles, nothing for a
-// sketch; and a record of each request where that is asked for.
+// of latencies and of gaps between tokens. Steps are summed by pool, requests over the whole run. A step
+// costs a few additions, whatever its batch. What grows with the run: 32 bytes a request and 8 or 16 for each
+// change of the batch for exact percentiles, nothing for a sketch; of several replicas, 8 bytes for each
+// second of simulated time; and a record of each request where that is asked for.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "costmodel/work_totals.hpp"
+#include "sim/metrics/busiest_second.hpp"
 #include "sim/metrics/chunked_column.hpp"
 #include "sim/metrics/duration_distribution.hpp"
 #include "sim/metrics/run_totals.hpp"
@@ -23,6 +28,18 @@ struct RecorderOptions {
   RequestLimits limits;      ///< what a request must meet to be counted as good
 };
 
+/// Replicas of one kind.
+struct RecordedPool {
+  std::string name = "mixed";
+  std::int64_t replicas = 1;  ///< that there are at most, >= 1
+  std::int64_t lanes = 1;     ///< micro-batches in flight on each, one for each stage of its pipeline, >= 1
+  /// An empty account of the model on one GPU of a tensor group, to be filled phase by phase; without it
+  /// there is no MFU.
+  std::optional<WorkTotals> work;
+
+  [[nodiscard]] std::int64_t all_lanes() const { return replicas * lanes; }
+};
+
 /// What a finished request was.
 struct RequestRecord {
   std::int64_t id = 0;
@@ -31,8 +48,13 @@ struct RequestRecord {
   std::int32_t prompt = 0;
   std::int32_t output = 0;
   std::int32_t preemptions = 0;
-  std::int32_t max_new = 0;  ///< tokens the client allowed, cut to max_model_len
+  std::int32_t max_new = 0;           ///< tokens the client allowed, cut to max_model_len
+  std::int32_t replica = 0;           ///< that finished it
+  std::int32_t prefill_replica = -1;  ///< that computed its prompt, when it was another one
+  std::int32_t retries = 0;           ///< times it was begun anew
+  Duration handover{};                ///< of its KV to another replica; 0 when it stayed
 
+  [[nodiscard]] bool was_handed_over() const { return prefill_replica >= 0; }
   [[nodiscard]] Duration time_to_first_token() const { return first_token - arrival; }
   [[nodiscard]] Duration latency() const { return finished - arrival; }
   [[nodiscard]] Duration queue_delay() const { return admitted - arrival; }
@@ -44,7 +66,7 @@ struct RequestRecord {
     return Duration((generation().count() + gaps / 2) / gaps);
   }
 };
-static_assert(sizeof(RequestRecord) <= 64, "one cache line a request");
+static_assert(sizeof(RequestRecord) == 88, "run_summary.hpp says what a request takes");
 
 /// A request of one token meets any limit on time per output token.
 bool meets(const RequestRecord& request, const RequestLimits& limits);
@@ -55,27 +77,43 @@ struct RejectedRecord {
   std::int64_t prompt = 0;  ///< may be beyond any limit
 };
 
-/// What each request that finished took. A request of one token has no time per output token.
+/// What each request that finished took. A request of one token has no time per output token; one whose KV
+/// stayed where it was has no handover.
 struct RequestLatencies {
   explicit RequestLatencies(Percentiles percentiles)
-      : ttft(percentiles), tpot(percentiles), e2el(percentiles), queue_delay(percentiles) {}
+      : ttft(percentiles),
+        tpot(percentiles),
+        e2el(percentiles),
+        queue_delay(percentiles),
+        handover(percentiles) {}
 
-  DurationDistribution ttft, tpot, e2el, queue_delay;
+  DurationDistribution ttft, tpot, e2el, queue_delay, handover;
 };
 
 class MetricsRecorder final : public SimulationObserver {
  public:
-  /// `work`: an empty account of the model on one GPU, to be filled phase by phase; without it there is no
-  /// MFU.
+  /// One pool of so many replicas.
   explicit MetricsRecorder(std::int64_t replicas = 1, const std::optional<WorkTotals>& work = std::nullopt,
                            const RecorderOptions& options = {});
+  /// Precondition: a pool at least; `pool_of_replica` has a place in `pools` for each replica, or nothing
+  /// when they are numbered through, pool by pool.
+  explicit MetricsRecorder(std::vector<RecordedPool> pools, std::vector<std::int32_t> pool_of_replica = {},
+                           const RecorderOptions& options = {});
+
+  /// What the replica does from now on counts for that pool.
+  void move_replica(std::int32_t replica, std::int32_t pool) {
+    pool_of_replica_[static_cast<std::size_t>(replica)] = pool;
+  }
 
   void on_arrival(const Request& request, std::int64_t waiting) override;
   void on_rejected(const RejectedRequest& request) override;
   void on_steps(const StepRecord& steps) override;
   void on_finished(const FinishedRequest& request) override;
 
-  [[nodiscard]] std::int64_t replicas() const { return replicas_; }
+  /// In the order of totals().pools.
+  [[nodiscard]] const std::vector<RecordedPool>& pools() const { return pools_; }
+  /// Of all pools together.
+  [[nodiscard]] std::int64_t replicas() const { return static_cast<std::int64_t>(pool_of_replica_.size()); }
   [[nodiscard]] const RunTotals& totals() const { return totals_; }
   [[nodiscard]] const RecorderOptions& options() const { return options_; }
   /// In order of finishing. Precondition of both: options().keep_records.
@@ -89,19 +127,19 @@ class MetricsRecorder final : public SimulationObserver {
   void leave(TimePoint time) {
     --totals_.in_system;
     totals_.stays += time.since_start().count();
+    totals_.last_event = std::max(totals_.last_event, time);
   }
-  void count_emitted_by_second(const StepRecord& steps);
   void add_gaps(const StepRecord& steps);
 
-  std::int64_t replicas_;
+  std::vector<RecordedPool> pools_;
+  std::vector<std::int32_t> pool_of_replica_;
   RecorderOptions options_;
   RunTotals totals_;
   ChunkedColumn<RequestRecord> finished_;
   ChunkedColumn<RejectedRecord> rejected_;
   RequestLatencies latencies_;
   DurationDistribution gaps_;
-  TimePoint second_end_;  // end of the second of simulated time whose tokens are being counted
-  std::int64_t second_emitted_ = 0;
+  BusiestSecond busiest_second_;
 };
 
 }  // namespace inferometer

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run adds up to, in integers: sums over steps, extremes, and what arrivals saw.
+// What a run adds up to, in integers: of its steps, pool by pool; of its requests, all together.
 
 #include <array>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 #include "base/int128.hpp"
 #include "base/units.hpp"
-#include "costmodel/step_pricer.hpp"
 #include "costmodel/work_totals.hpp"
+#include "sim/metrics/cost_totals.hpp"
 #include "sim/metrics/request_lengths.hpp"
 #include "sim/metrics/thinned_samples.hpp"
 #include "sim/replica/observer.hpp"
@@ -24,13 +24,14 @@ inline constexpr std::size_t kStepPhases = 3;
 /// Steps that only prefilled, only decoded, or did both.
 struct PhaseTotals {
   std::int64_t steps = 0;
-  StepCost cost{};
+  CostTotals cost;
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
   std::optional<WorkTotals> work;  ///< of one GPU, padding included; absent when nobody asked for it
 };
 
-/// A quantity that a step has all along: its integral over busy time, and its largest value.
+/// A quantity that a step has all along: its integral over busy time, and its largest value. Of several
+/// replicas (or micro-batches of a pipeline), the integral is of all together, the peak of one on its own.
 struct LevelTotals {
   Int128 integral = 0;  ///< value times picoseconds
   std::int64_t peak = 0;
@@ -77,28 +78,35 @@ struct RejectionCount {
   std::int64_t requests = 0;
 };
 
-struct RunTotals {
+/// Of the steps of one pool's replicas.
+struct PoolTotals {
   std::array<PhaseTotals, kStepPhases> phases;
   LevelTotals held_blocks, decodes, running;
-  std::int64_t max_waiting = 0;  ///< at a step's start or end
+  std::int64_t max_waiting = 0;  ///< at a step's start or end, on one replica
   std::int64_t preemptions = 0;
+
+  [[nodiscard]] CostSum cost() const;
+};
+
+struct RunTotals {
+  std::vector<PoolTotals> pools;
+
   std::int64_t in_system = 0;
   Int128 stays = 0;  ///< sum over departures of the time, less sum over arrivals of the time, in picoseconds
   std::int64_t max_in_system = 0;
-  std::int64_t max_emitted_per_second = 0;  ///< most tokens in any one second of simulated time, from 0 on;
-                                            ///< right for one replica, whose steps come in order
+  std::int64_t max_emitted_per_second =
+      0;  ///< by all replicas, in any one second of simulated time, from 0 on
   ArrivalTotals arrivals;
   FinishTotals finished;
   std::vector<RejectionCount> rejections;  ///< in order of first appearance
   TimePoint last_event;                    ///< the last arrival, step end or departure
 
   /// Request-picoseconds spent waiting up to the last event: those in the system, less those in steps. What
-  /// runs in a step that was cut off counts as waiting.
-  [[nodiscard]] Int128 waiting_integral() const {
-    return stays + Int128{in_system} * last_event.since_start().count() - running.integral;
-  }
-
-  [[nodiscard]] StepCost cost() const { return phases[0].cost + phases[1].cost + phases[2].cost; }
+  /// runs in a step that was cut off counts as waiting, and so does a KV cache on its way between replicas.
+  [[nodiscard]] Int128 waiting_integral() const;
+  [[nodiscard]] std::int64_t max_waiting() const;
+  [[nodiscard]] std::int64_t preemptions() const;
+  [[nodiscard]] CostSum cost() const;
 };
 
 }  // namespace inferometer

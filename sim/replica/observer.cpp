@@ -14,7 +14,7 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
     const bool is_last = i + 1 == stretch.steps();
     const TokenGap gap{stretch.time_at(i), record.decodes};
     const Stretch single(stretch.start() + stretch.time_of(i), stretch.first_cost() + stretch.growth() * i);
-    StepRecord step{record.replica, single, shape};
+    StepRecord step{record.replica, record.lane, single, shape};
     step.decodes = record.decodes;
     step.prefill_tokens = record.prefill_tokens;
     step.emitted = record.emitted;

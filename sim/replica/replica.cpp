@@ -32,51 +32,122 @@ std::string_view to_string(Stepper stepper) {
 
 Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
                  std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer)
+    : Replica(config, std::move(policy), std::make_shared<SequenceStore>(config.blocks, config.block_size),
+              nullptr, observer) {
+  pricer_ = std::move(pricer);
+}
+
+Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
+                 std::shared_ptr<SequenceStore> store, std::shared_ptr<Pipeline> pipeline,
+                 SimulationObserver& observer)
     : config_(config),
       policy_(std::move(policy)),
-      pricer_(std::move(pricer)),
+      pipeline_(std::move(pipeline)),
       observer_(observer),
-      state_(config.blocks, config.block_size, config.attention_window, policy_->running_order()) {
+      state_(std::move(store), config.attention_window, policy_->running_order()) {
   INFEROMETER_CHECK(blocks_for(TokenCount(config.max_model_len), config.block_size) <= config.blocks,
                     "one sequence of max_model_len fits into the KV cache");
 }
 
-bool Replica::enqueue(const Request& request) {
-  const std::int64_t room = config_.max_model_len - request.prompt.count();
-  if (room < 1) {
+bool Replica::enqueue(const Request& request, std::int32_t retries) {
+  if (!accepts(request)) {
     ++rejected_;
     observer_.on_rejected({request.id, request.arrival, request.arrival, request.prompt.count(),
                            "the prompt leaves no room for a token in max_model_len"});
     return false;
   }
+  store().enqueue(request, cut_output(request), retries);
+  return true;
+}
+
+std::int64_t Replica::cut_output(const Request& request) {
+  const std::int64_t room = config_.max_model_len - request.prompt.count();
   if (request.output.count() > room) {
     ++truncated_;
   }
-  state_.enqueue(request, room);
-  return true;
+  return room;
+}
+
+void Replica::enqueue_prompt(const Request& request, std::int32_t retries, bool pushes) {
+  constexpr std::int64_t kFirstTokenAlone = 1;
+  const SequenceId id = store().enqueue(request, kFirstTokenAlone, retries);
+  store().at(id).prompt_only = true;
+  store().at(id).pushes = pushes;
+}
+
+SequenceId Replica::expect(const Request& request, const Expectation& expectation) {
+  return store().expect(request, cut_output(request), expectation);
 }
 
 Replica::Start Replica::start_steps(TimePoint now) {
   INFEROMETER_CHECK(!running_, "a replica runs one step at a time");
   departed_.clear();
-  plan_.clear();
-  const ReplicaView view(state_, now);
-  policy_->plan(view, plan_);
-  const Outlook outlook = outlook_of_plan(view);
-  reject_unrunnable(now);
-  const bool decodes = plan_.decode && state_.decodes().count() > 0;
-  if (plan_.chunks.empty() && !decodes) {
-    INFEROMETER_CHECK(plan_.preempted.empty() && plan_.admitted.empty(),
-                      "a plan that changes things runs a step");
+  load_starts_.clear();
+  pushed_.clear();
+  if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
+    take_in();
+  }
+  if (!plan_something(now)) {
     const bool idle = state_.running_count() == 0 && state_.waiting().empty();
-    INFEROMETER_CHECK(idle || plan_.wake_at, "a policy leaves no sequence waiting for nothing");
+    INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
+                      "a policy leaves no sequence waiting for nothing");
     return {std::nullopt, idle ? std::nullopt : plan_.wake_at};
   }
+  const Outlook outlook = outlook_of_plan(ReplicaView(state_, now));
   const std::int64_t kept = kept_waiting(now);
   carry_out(now);
   begin(now, outlook);
   running_->kept_waiting = kept;
   return {running_->stretch.end(), std::nullopt};
+}
+
+// Sequences whose KV has come take seats first; then those that wait for blocks get them, as far as the next
+// step of those that decode leaves some.
+void Replica::take_in() {
+  SequenceStore& store = state_.store();
+  while (!store.ready.empty() && state_.running_count() < config_.max_num_seqs) {
+    state_.join(store.take_ready());
+  }
+  while (!store.expected.empty() && store.can_load_next(state_.decodes().blocks_needed())) {
+    const SequenceId id = store.load_next();
+    load_starts_.push_back({store.sequence(id).request_id, id});
+  }
+}
+
+// A plan that only preempts leaves room for another: sequences whose KV has come may hold so many blocks that
+// none of those that run finds one.
+bool Replica::plan_something(TimePoint now) {
+  while (true) {
+    plan_.clear();
+    policy_->plan(ReplicaView(state_, now), plan_);
+    reject_unrunnable(now);
+    if (plan_runs_a_step()) {
+      return true;
+    }
+    INFEROMETER_CHECK(plan_.admitted.empty(), "a plan that admits runs a step");
+    if (plan_.preempted.empty()) {
+      return false;
+    }
+    preempted_before_ += static_cast<std::int64_t>(plan_.preempted.size());
+    plan_.decode = false;
+    carry_out(now);
+  }
+}
+
+bool Replica::plan_runs_a_step() const {
+  if (!plan_.chunks.empty()) {
+    return true;
+  }
+  std::int64_t decodes = plan_.decode ? state_.decodes().count() : 0;
+  for (const SequenceId id : plan_.preempted) {
+    decodes -= state_.sequence(id).state == Sequence::State::decoding ? 1 : 0;
+  }
+  return decodes > 0;
+}
+
+// What holds blocks or seats here and is not run by this policy will give them back.
+bool Replica::waits_for_others() const {
+  return state_.running_count() == 0 && state_.blocks().held() > BlockCount(0);
 }
 
 Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
@@ -85,7 +156,8 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   }
   const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
                              !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
-                             (!plan_.decode && state_.decodes().count() > 0);
+                             (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr ||
+                             pushes_a_chunk();
   if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
     return {std::nullopt, &StepCounts::changing_batch};
   }
@@ -94,6 +166,11 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
     return {std::nullopt, &StepCounts::unpromised};
   }
   return {stability, &StepCounts::without_line};
+}
+
+bool Replica::pushes_a_chunk() const {
+  return std::any_of(plan_.chunks.begin(), plan_.chunks.end(),
+                     [this](const StepPlan::Chunk& chunk) { return state_.sequence(chunk.id).pushes; });
 }
 
 std::int64_t Replica::steps_before_a_prefill_ends() const {
@@ -143,6 +220,9 @@ void Replica::carry_out(TimePoint now) {
   }
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     state_.take_chunk_blocks(chunk.id, chunk.tokens);
+    if (state_.sequence(chunk.id).pushes) {
+      pushed_.push_back({state_.sequence(chunk.id).request_id, chunk.tokens, state_.computed(chunk.id)});
+    }
   }
   if (plan_.decode) {
     for (const SequenceId id : plan_.decode_except) {
@@ -186,7 +266,7 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
     running_->ends_on_arrival = outlook.stability->ends_on_arrival;
     running_->is_stretch = true;
   } else {
-    const StepCost cost = pricer_->price(shape);
+    const StepCost cost = pipeline_ ? pipeline_->pass(now, shape) : pricer_->price(shape);
     time_left(now, cost.total());
     running_.emplace(now, StepLine{cost, {}, 1}, 1);
     ++(counts_.*outlook.otherwise);
@@ -194,6 +274,10 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
   running_->shape = shape;
   running_->context_growth = context_growth;
   running_->decodes = plan_.decode ? state_.decodes().count() : 0;
+  running_->held_blocks = state_.blocks().held();
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    running_->prefill_tokens += chunk.tokens;
+  }
 }
 
 // At most as many as nobody finishes in but the last, no window fills up in, and the free blocks are enough
@@ -219,8 +303,8 @@ std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stabi
   return 1 + demand.steps_within(state_.blocks().free().count(), 1, steps - 1);
 }
 
-std::optional<TimePoint> Replica::interrupt(TimePoint now) {
-  if (!running_ || !running_->ends_on_arrival) {
+std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always) {
+  if (!running_ || !(running_->ends_on_arrival || always)) {
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
@@ -242,30 +326,75 @@ void Replica::cut_off(TimePoint now) {
   }
 }
 
+void Replica::fail(TimePoint now) {
+  cut_off(now);
+  if (running_) {
+    for (const SequenceId id : plan_.decode_except) {
+      state_.resume_decode(id);
+    }
+    running_.reset();
+  }
+  state_.stop_running();
+  policy_->on_cleared();
+}
+
+std::vector<Evacuated> Replica::evacuate(TimePoint now) {
+  std::vector<Evacuated> lost;
+  for (const Sequence& s : store().sequences) {
+    if (s.state != Sequence::State::gone && s.state != Sequence::State::handed_over) {
+      Evacuated& one = lost.emplace_back();
+      one.request = {.id = s.request_id,
+                     .arrival = s.arrival,
+                     .prompt = TokenCount(s.prompt),
+                     .output = TokenCount(s.output),
+                     .max_new = TokenCount(s.max_new),
+                     .session = s.session};
+      one.retries = s.retries;
+      one.emitted = s.emitted;
+    }
+  }
+  std::sort(lost.begin(), lost.end(),
+            [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
+  store().clear();
+  if (pipeline_) {
+    pipeline_->clear(now);
+  }
+  return lost;
+}
+
+Replica::Progress Replica::progress(TimePoint now) const {
+  if (!running_ || running_->stretch.steps() == 1) {
+    return {};
+  }
+  constexpr Duration kInstant{1};
+  const std::int64_t steps = running_->stretch.ended_before(now + kInstant);
+  return {steps * running_->decodes, steps * running_->prefill_tokens};
+}
+
 void Replica::end_steps() {
   INFEROMETER_CHECK(running_.has_value(), "steps that end have started");
   const Running& running = *running_;
   const Stretch& stretch = running.stretch;
   const TimePoint end = stretch.end();
   departed_.clear();
+  handed_over_.clear();
   StepRecord record{.replica = config_.index,
+                    .lane = config_.lane,
                     .stretch = stretch,
                     .shape = running.shape,
                     .context_growth = running.context_growth,
                     .decodes = running.decodes,
-                    .prefill_tokens = 0,
+                    .prefill_tokens = running.prefill_tokens,
                     .emitted = running.decodes,
                     .running = state_.running_count(),
                     .kept_waiting = running.kept_waiting,
-                    .waiting = static_cast<std::int64_t>(state_.waiting().size()),
-                    .preempted = static_cast<std::int64_t>(plan_.preempted.size()),
-                    .held_blocks = state_.blocks().held(),
+                    .waiting = waiting(),
+                    .preempted = static_cast<std::int64_t>(plan_.preempted.size()) + preempted_before_,
+                    .held_blocks = running.held_blocks,
                     .held_rounds = {},
                     .held_per_round = 0,
                     .gaps = {}};
-  for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    record.prefill_tokens += chunk.tokens;
-  }
+  preempted_before_ = 0;
   if (stretch.steps() > 1) {
     take_later_blocks(record);
   }
@@ -296,10 +425,12 @@ void Replica::take_later_blocks(StepRecord& record) {
   }
   record.held_rounds = held_rounds_;
   record.held_per_round = demand.per_period();
+  const BlockCount before = state_.blocks().held();
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     state_.take_chunk_blocks(chunk.id, chunk.tokens * record.stretch.steps());
   }
-  state_.take_blocks(BlockCount(record.held_during(record.stretch.steps() - 1)) - state_.blocks().held());
+  const BlockCount taken = BlockCount(record.held_during(record.stretch.steps() - 1)) - record.held_blocks;
+  state_.take_blocks(taken - (state_.blocks().held() - before));
 }
 
 void Replica::end_chunks(StepRecord& record) {
@@ -331,7 +462,17 @@ void Replica::finish_due(TimePoint now) {
   });
   for (const SequenceId id : finished_) {
     policy_->on_finished(ReplicaView(state_, now), id);
-    const FinishedRequest request = state_.finish(id, now);
+    const Sequence& sequence = state_.sequence(id);
+    if (sequence.prompt_only) {
+      handed_over_.push_back(
+          {sequence.request_id,
+           id,
+           {config_.index, sequence.admitted, sequence.first_token, sequence.preemptions}});
+      state_.hand_over(id);
+      continue;
+    }
+    FinishedRequest request = state_.finish(id, now);
+    request.replica = config_.index;
     ++completed_;
     departed_.push_back(request.id);
     observer_.on_finished(request);

@@ -10,6 +10,7 @@
 #include "costmodel/step_pricer.hpp"
 #include "sim/batch/batch_state.hpp"
 #include "sim/replica/observer.hpp"
+#include "sim/replica/pipeline.hpp"
 #include "sim/replica/stretch.hpp"
 #include "sim/scheduler/batch_policy.hpp"
 
@@ -25,9 +26,11 @@ std::string_view to_string(Stepper stepper);
 
 struct ReplicaConfig {
   std::int32_t index = 0;
+  std::int32_t lane = 0;  ///< which of the micro-batches of a pipeline
   std::int64_t block_size = 16;
   BlockCount blocks;               ///< usable KV blocks
   std::int64_t max_model_len = 0;  ///< longest prompt plus output; must fit into the blocks
+  std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
   Stepper stepper = Stepper::fast;
 };
@@ -50,18 +53,60 @@ struct StepCounts {
   }
 };
 
+/// A prompt whose prefill has ended here and whose KV is to go elsewhere; its blocks are held until
+/// release().
+struct HandOver {
+  std::int64_t request_id = 0;
+  SequenceId sequence = kNoSequence;
+  PromptResult result;
+};
+
+/// A chunk of such a prompt in the step that has just begun.
+struct PushedChunk {
+  std::int64_t request_id = 0;
+  std::int64_t tokens = 0;
+  std::int64_t past = 0;  ///< tokens of the prompt computed before
+};
+
+/// A sequence whose KV comes from elsewhere, and for which blocks have just been taken.
+struct LoadStart {
+  std::int64_t request_id = 0;
+  SequenceId sequence = kNoSequence;
+};
+
+/// What was lost with a replica.
+struct Evacuated {
+  Request request;
+  std::int32_t retries = 0;
+  std::int64_t emitted = 0;  ///< tokens that had come out of it here
+};
+
 /// One copy of the model on its GPUs: a batch state, a policy, a step pricer. Advances by single engine steps
 /// or by stretches of them; a step is planned and priced at its start and takes effect at its end. The engine
 /// owns the clock: it calls start_steps() when the replica is free and end_steps() when the time it returned
-/// has come.
+/// has come. A replica with a pipeline is several of these, one for each micro-batch in flight, over one
+/// SequenceStore and one Pipeline; what concerns the queue may be asked of any of them.
 class Replica {
  public:
   Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
           std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer);
+  /// A micro-batch of a pipeline.
+  Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
+          std::shared_ptr<SequenceStore> store, std::shared_ptr<Pipeline> pipeline,
+          SimulationObserver& observer);
 
-  /// Queues the request; false (and the observer is told why) when it can never run: a prompt that leaves no
-  /// room for a token in max_model_len. Longer outputs are cut at max_model_len, as engines do.
-  bool enqueue(const Request& request);
+  /// Whether the request can ever run: its prompt leaves room for a token in max_model_len.
+  [[nodiscard]] bool accepts(const Request& request) const {
+    return request.prompt.count() < config_.max_model_len;
+  }
+  /// Queues the request; false (and the observer is told why) when it can never run. Longer outputs are cut
+  /// at max_model_len, as engines do.
+  bool enqueue(const Request& request, std::int32_t retries = 0);
+  /// Queues the prompt alone: with its first token it is handed over. `pushes`: each chunk is told as it
+  /// begins. Precondition: accepts(request).
+  void enqueue_prompt(const Request& request, std::int32_t retries, bool pushes);
+  /// Queues a request whose KV comes from elsewhere. Precondition: accepts(request), and interrupt().
+  SequenceId expect(const Request& request, const Expectation& expectation);
 
   /// What start_steps() led to.
   struct Start {
@@ -72,13 +117,20 @@ class Replica {
   Start start_steps(TimePoint now);
   /// To be called before a request is queued at `now`: if it could change the plan, a stretch ends with the
   /// step under way, as it would have done if every step had been planned. Returns the new end, when there is
-  /// one; it may be `now`, and then the steps must be ended before the request comes.
-  std::optional<TimePoint> interrupt(TimePoint now);
+  /// one; it may be `now`, and then the steps must be ended before the request comes. `always`: whether it
+  /// could or not; to be called before anything else is done to the queue or the blocks from outside.
+  std::optional<TimePoint> interrupt(TimePoint now, bool always = false);
   /// Precondition: steps are running and end now.
   void end_steps();
 
   /// The simulation stops for good: of a running stretch, the steps that have ended by `now` take effect.
   void cut_off(TimePoint now);
+  /// The replica breaks down: steps that have ended by `now` take effect, those under way do not, and nothing
+  /// runs any more. To be called for each micro-batch, then evacuate() for one. O(running).
+  void fail(TimePoint now);
+  /// Empties queue and blocks. Returns what was there, by request; not what was handed over, whose KV is gone
+  /// too. O(sequences).
+  std::vector<Evacuated> evacuate(TimePoint now);
 
   [[nodiscard]] bool is_running() const { return running_.has_value(); }
   /// When the running steps end; nothing when none run.
@@ -87,8 +139,27 @@ class Replica {
   }
   /// While steps run: as of the start of the first, its blocks taken.
   [[nodiscard]] const BatchState& state() const { return state_; }
+  /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
+  [[nodiscard]] SequenceStore& store() { return state_.store(); }
+  /// Of the queue that micro-batches share: those that wait for blocks or a seat, and not for KV.
+  [[nodiscard]] std::int64_t waiting() const {
+    const SequenceStore& store = state_.store();
+    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size());
+  }
+  /// Tokens emitted and prompt tokens run by steps that have ended by `now` but have not taken effect.
+  struct Progress {
+    std::int64_t emitted = 0;
+    std::int64_t prefilled = 0;
+  };
+  [[nodiscard]] Progress progress(TimePoint now) const;
+
   /// Ids of the requests that left in the last start_steps() (rejected) or end_steps() (finished), ascending.
   [[nodiscard]] std::span<const std::int64_t> departed() const { return departed_; }
+  /// Of the last end_steps(), by request.
+  [[nodiscard]] std::span<const HandOver> handed_over() const { return handed_over_; }
+  /// Of the last start_steps().
+  [[nodiscard]] std::span<const LoadStart> load_starts() const { return load_starts_; }
+  [[nodiscard]] std::span<const PushedChunk> pushed() const { return pushed_; }
   [[nodiscard]] std::int64_t completed() const { return completed_; }
   [[nodiscard]] std::int64_t rejected() const { return rejected_; }
   /// Requests whose output was cut at max_model_len.
@@ -104,6 +175,8 @@ class Replica {
     std::int64_t decodes = 0;
     std::int64_t context_growth = 0;
     std::int64_t kept_waiting = 0;  // when the first step started
+    std::int64_t prefill_tokens = 0;
+    BlockCount held_blocks;  // during the first step
     bool is_stretch = false;
     bool ends_on_arrival = false;
   };
@@ -114,7 +187,13 @@ class Replica {
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
+  [[nodiscard]] std::int64_t cut_output(const Request& request);
+  void take_in();
+  bool plan_something(TimePoint now);
+  [[nodiscard]] bool plan_runs_a_step() const;
+  [[nodiscard]] bool waits_for_others() const;
   [[nodiscard]] Outlook outlook_of_plan(const ReplicaView& view) const;
+  [[nodiscard]] bool pushes_a_chunk() const;
   [[nodiscard]] std::int64_t steps_before_a_prefill_ends() const;
   [[nodiscard]] std::int64_t kept_waiting(TimePoint now) const;
   void reject_unrunnable(TimePoint now);
@@ -128,7 +207,8 @@ class Replica {
 
   ReplicaConfig config_;
   std::unique_ptr<BatchPolicy> policy_;
-  std::shared_ptr<const StepPricer> pricer_;
+  std::shared_ptr<const StepPricer> pricer_;  // or, of a micro-batch,
+  std::shared_ptr<Pipeline> pipeline_;
   SimulationObserver& observer_;
   BatchState state_;
   StepPlan plan_;
@@ -138,6 +218,10 @@ class Replica {
   std::vector<std::int64_t> held_rounds_;
   std::vector<TokenGap> gaps_;
   std::vector<std::int64_t> departed_;
+  std::vector<HandOver> handed_over_;
+  std::vector<LoadStart> load_starts_;
+  std::vector<PushedChunk> pushed_;
+  std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none
   std::vector<SequenceId> finished_;
   std::int64_t completed_ = 0;
   std::int64_t rejected_ = 0;

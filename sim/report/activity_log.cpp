@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.hpp"
+
 namespace inferometer {
 namespace {
 
@@ -22,8 +24,9 @@ double share(double part, double whole) {
 
 }  // namespace
 
-void write_activity_log(const ActivityRecorder& recorder, std::int64_t gpus_per_replica,
-                        BytesPerSecond bandwidth, std::ostream& out) {
+void write_activity_log(const ActivityRecorder& recorder, const std::vector<ReplicaGpus>& gpus,
+                        std::ostream& out) {
+  INFEROMETER_CHECK(gpus.size() == recorder.replicas().size(), "each replica has its GPUs");
   std::size_t periods = 0;
   for (const auto& replica : recorder.replicas()) {
     periods = std::max(periods, replica.size());
@@ -34,12 +37,15 @@ void write_activity_log(const ActivityRecorder& recorder, std::int64_t gpus_per_
       out << header();
     }
     std::int64_t gpu = 0;
-    for (const auto& replica : recorder.replicas()) {
+    for (std::size_t place = 0; place < recorder.replicas().size(); ++place) {
+      const std::vector<ActivityPeriod>& replica = recorder.replicas()[place];
+      const ReplicaGpus& its = gpus[place];
       const ActivityPeriod period = i < replica.size() ? replica[i] : ActivityPeriod{};
-      const std::string sm = fmt::format("{:.3f}", share(to_seconds(period.busy), period_s));
+      const double whole_s = period_s * static_cast<double>(its.stages);
+      const std::string sm = fmt::format("{:.3f}", share(to_seconds(period.busy), whole_s));
       const std::string dram = fmt::format(
-          "{:.3f}", share(static_cast<double>(period.hbm_bytes.count()), bandwidth.count() * period_s));
-      for (std::int64_t rank = 0; rank < gpus_per_replica; ++rank) {
+          "{:.3f}", share(static_cast<double>(period.hbm_bytes.count()), its.bandwidth.count() * whole_s));
+      for (std::int64_t rank = 0; rank < its.gpus; ++rank) {
         out << fmt::format(kRow, fmt::format("GPU {}", gpu++), sm, dram);
       }
     }

@@ -34,7 +34,19 @@ void append_decimal(fmt::memory_buffer& row, Duration duration, int decimals) {
   fmt::format_to(std::back_inserter(row), ".{:0{}}", rest, decimals);
 }
 
-void append_row(fmt::memory_buffer& row, const RequestRecord& request) {
+/// Where the request ran: replicas by number.
+void append_route(fmt::memory_buffer& row, const RequestRecord& request) {
+  fmt::format_to(std::back_inserter(row), ",{},", request.replica);
+  if (request.was_handed_over()) {
+    fmt::format_to(std::back_inserter(row), "{}", request.prefill_replica);
+  }
+  fmt::format_to(std::back_inserter(row), ",{},", request.retries);
+  if (request.was_handed_over()) {
+    append_decimal(row, request.handover, kDecimalsOfMilliseconds);
+  }
+}
+
+void append_row(fmt::memory_buffer& row, const RequestRecord& request, bool with_route) {
   fmt::format_to(std::back_inserter(row), "{},", request.id);
   if (request.session >= 0) {
     fmt::format_to(std::back_inserter(row), "{}", request.session);
@@ -51,13 +63,17 @@ void append_row(fmt::memory_buffer& row, const RequestRecord& request) {
   }
   row.push_back(',');
   append_decimal(row, request.latency(), kDecimalsOfMilliseconds);
-  fmt::format_to(std::back_inserter(row), ",{}\n", request.preemptions);
+  fmt::format_to(std::back_inserter(row), ",{}", request.preemptions);
+  if (with_route) {
+    append_route(row, request);
+  }
+  row.push_back('\n');
 }
 
-void append_row(fmt::memory_buffer& row, const RejectedRecord& request) {
+void append_row(fmt::memory_buffer& row, const RejectedRecord& request, bool with_route) {
   fmt::format_to(std::back_inserter(row), "{},,rejected,", request.id);
   append_decimal(row, request.arrival.since_start(), kDecimalsOfSeconds);
-  fmt::format_to(std::back_inserter(row), ",{},,,,,,\n", request.prompt);
+  fmt::format_to(std::back_inserter(row), ",{},,,,,,{}\n", request.prompt, with_route ? ",,,," : "");
 }
 
 template <class Record>
@@ -81,19 +97,21 @@ void flush(fmt::memory_buffer& rows, std::ostream& out) {
 void write_requests_csv(const MetricsRecorder& recorder, std::ostream& out) {
   const auto finished = by_id(recorder.finished());
   const auto rejected = by_id(recorder.rejected());
+  const bool with_route = recorder.replicas() > 1;
   fmt::memory_buffer rows;
   fmt::format_to(std::back_inserter(rows),
                  "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,"
-                 "preemptions\n");
+                 "preemptions{}\n",
+                 with_route ? ",replica,prefill_replica,retries,handover_ms" : "");
   auto next_rejected = rejected.begin();
   const auto append_rejected_before = [&](std::int64_t id) {
     for (; next_rejected != rejected.end() && (*next_rejected)->id < id; ++next_rejected) {
-      append_row(rows, **next_rejected);
+      append_row(rows, **next_rejected, with_route);
     }
   };
   for (const RequestRecord* request : finished) {
     append_rejected_before(request->id);
-    append_row(rows, *request);
+    append_row(rows, *request, with_route);
     if (rows.size() >= kFlushBytes) {
       flush(rows, out);
     }

@@ -19,6 +19,13 @@ namespace inferometer {
 ///   queue_ms              arrival to the start of the first step that ran it
 ///   ttft_ms, tpot_ms, e2el_ms
 ///   preemptions           how often it was
+///
+/// and of several replicas:
+///
+///   replica               that finished it
+///   prefill_replica       that computed its prompt; empty when it was the same one
+///   retries               how often it was begun anew, after failures
+///   handover_ms           end of its prefill to its KV being on `replica`; empty without prefill_replica
 void write_requests_csv(const MetricsRecorder& recorder, std::ostream& out);
 
 }  // namespace inferometer

@@ -59,11 +59,15 @@ Json metrics_of(const Summary& summary) {
   return metrics;
 }
 
-Json requests_of(const Summary& summary) {
-  Json rejections = Json::array();
-  for (const RejectionCount& rejection : summary.rejections) {
-    rejections.push_back({{"reason", rejection.reason}, {"requests", rejection.requests}});
+Json by_reason(const std::vector<RejectionCount>& counts) {
+  Json list = Json::array();
+  for (const RejectionCount& count : counts) {
+    list.push_back({{"reason", count.reason}, {"requests", count.requests}});
   }
+  return list;
+}
+
+Json requests_of(const Summary& summary) {
   return {{"injected", summary.census.injected},
           {"completed", summary.census.completed},
           {"running", summary.census.running},
@@ -71,7 +75,7 @@ Json requests_of(const Summary& summary) {
           {"rejected", summary.census.rejected},
           {"truncated", summary.truncated},
           {"goodput_share", or_null(summary.goodput_share)},
-          {"rejections", rejections}};
+          {"rejections", by_reason(summary.rejections)}};
 }
 
 Json phase_of(const PhaseSummary& phase) {
@@ -83,7 +87,7 @@ Json phase_of(const PhaseSummary& phase) {
           {"mbu_share", or_null(phase.mbu)}};
 }
 
-Json steps_of(const Summary& summary) {
+Json steps_of(const ResourceSummary& summary) {
   return {{"all", phase_of(summary.all_phases)},
           {"prefill", phase_of(summary.phases[static_cast<std::size_t>(StepPhase::prefill)])},
           {"decode", phase_of(summary.phases[static_cast<std::size_t>(StepPhase::decode)])},
@@ -118,9 +122,18 @@ Json stepper_of(const Report& report) {
             {"the_reference_stepper_runs", counts.by_reference}}}};
 }
 
+/// Without a pipeline there is no bubble to speak of.
 Json time_split_of(const TimeSplit& split) {
-  return {{"compute", split.compute}, {"bandwidth", split.bandwidth}, {"communication", split.communication},
-          {"latency", split.latency}, {"host", split.host},           {"idle", split.idle}};
+  Json json = {{"compute", split.compute},
+               {"bandwidth", split.bandwidth},
+               {"communication", split.communication},
+               {"latency", split.latency},
+               {"host", split.host}};
+  if (split.bubble != 0) {
+    json["bubble"] = split.bubble;
+  }
+  json["idle"] = split.idle;
+  return json;
 }
 
 Json energy_of(const std::optional<Energy>& energy) {
@@ -140,6 +153,65 @@ Json money_of(const std::optional<Money>& money) {
           {"cost_dollars", money->dollars},
           {"output_dollars_per_million_tokens", or_null(money->dollars_per_million_output_tokens)},
           {"total_dollars_per_million_tokens", or_null(money->dollars_per_million_tokens)}};
+}
+
+Json pool_of(const PoolSummary& pool) {
+  return {{"name", pool.name},
+          {"role", pool.role},
+          {"replicas", pool.replicas},
+          {"gpus_per_replica", pool.gpus},
+          {"gpu", pool.gpu},
+          {"time_split", time_split_of(pool.time_split)},
+          {"steps", steps_of(pool)},
+          {"preemptions", pool.preemptions},
+          {"decoding_requests", level_of(pool.batch_size)},
+          {"running_requests", level_of(pool.running)},
+          {"most_waiting_requests", pool.max_waiting},
+          {"kv_capacity_blocks", pool.kv_blocks},
+          {"kv_held_blocks", level_of(pool.kv_occupancy_blocks)},
+          {"extrapolated_share", pool.extrapolated_share},
+          {"money", money_of(pool.money)},
+          {"energy", energy_of(pool.energy)}};
+}
+
+Json cluster_of(const ClusterSummary& cluster) {
+  Json transfers = {{"count", cluster.transfers.count},
+                    {"aborted", cluster.transfers.aborted},
+                    {"carried_bytes", cluster.transfers.bytes.count()}};
+  add_latency(transfers, "handover", cluster.transfers.handover);
+  return {{"transfers", transfers},
+          {"local_prefills", cluster.local_prefills},
+          {"lost", by_reason(cluster.lost)},
+          {"retries", cluster.retries},
+          {"lost_tokens", cluster.lost_tokens},
+          {"replica_starts", cluster.replica_starts},
+          {"replica_failures", cluster.replica_failures},
+          {"replica_drains", cluster.replica_drains},
+          {"routed_requests", cluster.routed}};
+}
+
+Json links_of(const std::vector<LinkUse>& links) {
+  Json list = Json::array();
+  for (const LinkUse& link : links) {
+    list.push_back({{"name", link.name},
+                    {"capacity_bytes_per_s", link.capacity.count()},
+                    {"carried_bytes", link.bytes.count()},
+                    {"utilization_share", link.utilization}});
+  }
+  return list;
+}
+
+void add_cluster(Json& json, const Summary& summary) {
+  if (!summary.cluster) {
+    return;
+  }
+  Json pools = Json::array();
+  for (const PoolSummary& pool : summary.pools) {
+    pools.push_back(pool_of(pool));
+  }
+  json["pools"] = pools;
+  json["cluster"] = cluster_of(*summary.cluster);
+  json["links"] = links_of(summary.cluster->links);
 }
 
 Json stability_of(const StabilityReport& stability) {
@@ -219,6 +291,7 @@ std::string results_json(const Report& report) {
   json["time_split"] = time_split_of(report.summary.time_split);
   json["steps"] = steps_of(report.summary);
   json["engine"] = engine_of(report.summary);
+  add_cluster(json, report.summary);
   json["stepper"] = stepper_of(report);
   json["money"] = money_of(report.summary.money);
   json["energy"] = energy_of(report.summary.energy);

@@ -7,13 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/cluster_text.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
 namespace {
 
 constexpr int kNarrowest = 72;
-constexpr int kLabelWidth = 12;
+constexpr int kLabelWidth = kPoolColumnWidth;
 constexpr int kCellWidth = 10;
 
 enum class Style { heading, good, bad };
@@ -35,8 +36,10 @@ class SummaryText {
     write_slo();
     write_queue();
     write_time_split();
+    write_pools();
     write_batches();
     write_memory();
+    write_cluster();
     write_cost();
     write_energy();
     write_uncertainty();
@@ -54,9 +57,11 @@ class SummaryText {
   void write_slo();
   void write_queue();
   void write_time_split();
+  void write_pools();
   void write_batches();
   void write_stepper();
   void write_memory();
+  void write_cluster();
   void write_cost();
   void write_energy();
   void write_uncertainty();
@@ -64,6 +69,8 @@ class SummaryText {
 
   /// " (220-259)" where there is an interval of the metric.
   [[nodiscard]] std::string range(std::string_view metric) const;
+  /// Behind a peak: whose it is.
+  [[nodiscard]] const char* of_one_replica() const { return summary_.cluster ? " on one replica" : ""; }
   [[nodiscard]] bool is_unstable() const { return summary_.stability.verdict == QueueStability::unstable; }
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
   /// What stands in the first column.
@@ -122,6 +129,11 @@ void SummaryText::write_title() {
     text_ +=
         styled(Style::bad, fmt::format("{} rejected: {}", grouped(rejection.requests), rejection.reason)) +
         "\n";
+  }
+  if (summary_.cluster) {
+    for (const RejectionCount& lost : summary_.cluster->lost) {
+      text_ += styled(Style::bad, fmt::format("{} lost: {}", grouped(lost.requests), lost.reason)) + "\n";
+    }
   }
   if (summary_.truncated > 0) {
     text_ += fmt::format("{} outputs cut short by max_model_len\n", grouped(summary_.truncated));
@@ -237,6 +249,7 @@ void SummaryText::write_time_split() {
                                    {'x', "communication", split.communication},
                                    {'-', "latency", split.latency},
                                    {'h', "host", split.host},
+                                   {'o', "bubble", split.bubble},
                                    {'.', "idle", split.idle}};
   std::vector<BarPart> bar;
   std::vector<std::string> legend;
@@ -249,6 +262,16 @@ void SummaryText::write_time_split() {
   items("time", {"[" + stacked_bar(bar, width_ - kLabelWidth - 2) + "]"});
   if (!legend.empty()) {
     items("", legend);
+  }
+}
+
+void SummaryText::write_pools() {
+  if (!summary_.cluster) {
+    return;
+  }
+  text_ += styled(Style::heading, pool_table_head()) + "\n";
+  for (const PoolSummary& pool : summary_.pools) {
+    text_ += pool_row(pool, width_) + "\n";
   }
 }
 
@@ -267,9 +290,9 @@ void SummaryText::write_batches() {
     sentence("", text);
   };
   sentence("steps",
-           fmt::format("{} in all, {} decoding requests on average, {} at most",
+           fmt::format("{} in all, {} decoding requests on average, {} at most{}",
                        grouped(summary_.all_phases.steps), short_number(summary_.batch_size.mean_busy),
-                       grouped(summary_.batch_size.peak)));
+                       grouped(summary_.batch_size.peak), of_one_replica()));
   phase(StepPhase::prefill, "prefill");
   phase(StepPhase::decode, "decode");
   phase(StepPhase::mixed, "mixed");
@@ -302,7 +325,7 @@ void SummaryText::write_stepper() {
 
 void SummaryText::write_memory() {
   const LevelSummary& held = summary_.kv_occupancy_blocks;
-  if (summary_.kv_blocks > 0) {
+  if (summary_.kv_blocks > 0 && !summary_.cluster) {
     const auto percent = [&](double blocks) {
       return short_number(100 * blocks / static_cast<double>(summary_.kv_blocks));
     };
@@ -317,8 +340,24 @@ void SummaryText::write_memory() {
     }
     sentence("preemptions", text);
   }
-  sentence("waiting", fmt::format("{} requests on average, {} at most",
-                                  short_number(summary_.waiting.mean_total), grouped(summary_.waiting.peak)));
+  sentence("waiting",
+           fmt::format("{} requests on average, {} at most{}", short_number(summary_.waiting.mean_total),
+                       grouped(summary_.waiting.peak), of_one_replica()));
+}
+
+void SummaryText::write_cluster() {
+  if (!summary_.cluster) {
+    return;
+  }
+  const ClusterSummary& cluster = *summary_.cluster;
+  const auto items_if_any = [&](std::string_view name, const std::vector<std::string>& figures) {
+    if (!figures.empty()) {
+      items(name, figures);
+    }
+  };
+  items_if_any("transfers", transfer_figures(cluster));
+  items_if_any("links", link_figures(cluster.links));
+  items_if_any("replicas", replica_figures(cluster));
 }
 
 void SummaryText::write_cost() {

@@ -24,7 +24,7 @@ const PolicyEntry& policy_of(const Scenario& scenario) {
 /// A model that cannot be split so is reported at the key that says how.
 MemoryFootprint footprint_of(const Scenario& scenario, const MemorySettings& settings) {
   try {
-    return memory_footprint(scenario.model, scenario.gpu, scenario.tensor_parallel(), settings);
+    return memory_footprint(scenario.model, scenario.gpu, in_one_node(scenario.tensor_parallel()), settings);
   } catch (const ConfigError& error) {
     throw ConfigError(scenario.hardware().where("tensor_parallel"), error.diagnostics().front().message);
   }
@@ -144,11 +144,12 @@ Deployment make_deployment(const Scenario& scenario) {
   deployment.replica.block_size = settings.block_size;
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
+  deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.attention_window = scenario.model.sliding_window;
   deployment.pricer_limits = {
       .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
-  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, scenario.tensor_parallel(), cost,
-                                       deployment.pricer_limits);
+  deployment.pricer = make_step_pricer(scenario.model, scenario.gpu, in_one_node(scenario.tensor_parallel()),
+                                       cost, deployment.pricer_limits);
   add_cost_notes(scenario.gpu, cost, deployment.pricer->basis(), deployment.notes);
   add_uncertainty_note(scenario, deployment.pricer->basis(), deployment.notes);
   add_profile_note(scenario.gpu, deployment.pricer->basis(), deployment.notes);

@@ -42,17 +42,19 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   SummarySettings settings;
   settings.definitions = metric_definitions(scenario.values.section("metrics").text("definitions"));
   settings.census = simulation.census();
-  for (const Replica& replica : simulation.replicas()) {
+  for (const Replica& replica : simulation.lanes()) {
     settings.truncated += replica.truncated();
-    settings.kv_blocks += replica.state().blocks().total().count();
+    settings.pools.front().kv_blocks += replica.state().blocks().total().count();
   }
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
-  settings.peak_flops = scenario.gpu.bf16_peak;
-  settings.peak_bandwidth = scenario.gpu.hbm_bandwidth;
-  settings.tdp = scenario.gpu.tdp;
-  settings.gpus = scenario.tensor_parallel();
-  settings.price = scenario.gpu.price * static_cast<double>(scenario.tensor_parallel());
+  PoolSettings& pool = settings.pools.front();
+  pool.gpu = scenario.gpu.name;
+  pool.gpus = scenario.tensor_parallel();
+  pool.peak_flops = scenario.gpu.bf16_peak;
+  pool.peak_bandwidth = scenario.gpu.hbm_bandwidth;
+  pool.tdp = scenario.gpu.tdp;
+  pool.price = scenario.gpu.price * static_cast<double>(pool.gpus);
   if (!settings.closed_loop) {
     const std::optional<PerSecond> rate = saturated_rate(scenario, deployment, sample);
     settings.estimated_capacity_per_second = rate ? std::optional(rate->count()) : std::nullopt;

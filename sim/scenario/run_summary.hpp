@@ -14,7 +14,7 @@
 
 namespace inferometer {
 
-/// A recorder that fits the scenario. `keep_records`: a record of each request, 64 bytes, which requests.csv
+/// A recorder that fits the scenario. `keep_records`: a record of each request, 88 bytes, which requests.csv
 /// and whoever looks at single requests need, and the other results do not.
 MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records = true);
 

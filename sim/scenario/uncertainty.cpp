@@ -82,8 +82,9 @@ ResampledPricer resampled_pricer(const Scenario& scenario, const Deployment& dep
           fallback = load_profile(scenario.gpu.name)](std::uint64_t run) {
     CostOptions resampled = options;
     resampled.resample = run;
-    return make_calibrated_pricer(scenario.model, scenario.gpu, kernels, fallback, scenario.tensor_parallel(),
-                                  resampled, deployment.pricer_limits);
+    return make_calibrated_pricer(scenario.model, scenario.gpu, kernels, fallback,
+                                  in_one_node(scenario.tensor_parallel()), resampled,
+                                  deployment.pricer_limits);
   };
 }
 

@@ -44,6 +44,9 @@ class BatchPolicy {
   /// books.
   virtual void on_finished(const ReplicaView& view, SequenceId id) { (void)view, (void)id; }
 
+  /// Everything that ran or waited is gone: a policy with books begins new ones.
+  virtual void on_cleared() {}
+
   [[nodiscard]] virtual RunningOrder running_order() const { return RunningOrder::admission; }
 };
 
@@ -62,6 +65,9 @@ struct PolicyEntry {
   std::vector<Key> keys;  ///< parameters beyond those every policy has, in the section `engine`
   /// Most tokens that one step may run: sizes activation memory and price tables. May throw ConfigError.
   std::function<std::int64_t(const Values& engine, std::int64_t max_model_len)> step_tokens;
+  /// Whether sequences may join the running ones that the policy did not admit: those whose KV comes from a
+  /// prefill replica. A policy that takes them preempts when blocks run out.
+  bool takes_handed_over = false;
   /// KV blocks that the modelled engine keeps for itself.
   std::int64_t withheld_blocks = 0;
   /// Blocks that admission always leaves free, of a pool of so many usable ones: a sequence of max_model_len

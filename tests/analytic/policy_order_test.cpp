@@ -330,8 +330,8 @@ TEST_CASE("mean numbers in the system obey Little's law") {
       stayed += request.latency().count();
     }
     CAPTURE(policy);
-    REQUIRE(totals.preemptions == 0);
-    CHECK(totals.running.integral + totals.waiting_integral() == stayed);
+    REQUIRE(totals.preemptions() == 0);
+    CHECK(totals.pools.front().running.integral + totals.waiting_integral() == stayed);
     CHECK(totals.waiting_integral() == queued);
     const Summary& summary = result.summary;
     CHECK(summary.running.mean_total + summary.waiting.mean_total ==
@@ -346,7 +346,7 @@ TEST_CASE("the time split adds up to the steps' lengths") {
     const TimeSplit& split = result.summary.time_split;
     const double busy = split.compute + split.bandwidth + split.communication + split.latency + split.host;
     CAPTURE(policy);
-    CHECK(result.recorder.totals().cost().total() == result.busy);
+    CHECK(result.recorder.totals().cost().total() == result.busy.count());
     CHECK(busy == Approx(to_seconds(result.busy) / result.summary.duration_seconds).epsilon(1e-9));
     CHECK(busy + split.idle == Approx(1).epsilon(1e-9));
   }

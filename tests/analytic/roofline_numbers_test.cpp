@@ -45,7 +45,7 @@ double weight_bytes(std::string_view name) {
 }
 
 bool compute_bound(const GpuSpec& gpu, CostLevel level, const Operator& part) {
-  return Roofline(gpu, load_profile(gpu.name), level, 1).time(part).compute_bound();
+  return Roofline(gpu, load_profile(gpu.name), level, in_one_node(1)).time(part).compute_bound();
 }
 
 TEST_CASE("ridge points of the datasheets") {
@@ -60,7 +60,7 @@ TEST_CASE("effective ridge points of the fitted GEMM constants") {
   const std::pair<const char*, double> expected[] = {
       {"a100-80gb-sxm", 158}, {"h100-sxm", 272}, {"h200-sxm", 201}, {"b200-sxm", 260}, {"l40s", 320}};
   for (const auto& [name, ridge] : expected) {
-    const Roofline roofline(load_gpu(name), load_profile(name), CostLevel::roofline, 1);
+    const Roofline roofline(load_gpu(name), load_profile(name), CostLevel::roofline, in_one_node(1));
     CAPTURE(name);
     CHECK(roofline.roofs(OperatorFamily::gemm).ridge_point() == Approx(ridge).epsilon(0.004));
   }
@@ -193,11 +193,11 @@ std::unique_ptr<StepPricer> gpu_only_pricer(const GpuSpec& gpu) {
   CostOptions options;
   options.host_fixed = Duration();
   options.host_per_sequence = Duration();
-  return make_step_pricer(llama(), gpu, 1, options, {8192, 256});
+  return make_step_pricer(llama(), gpu, in_one_node(1), options, {8192, 256});
 }
 
 double elementwise_ms(const GpuSpec& gpu, const StepShape& shape) {
-  const Roofline roofline(gpu, load_profile(gpu.name), CostLevel::roofline, 1);
+  const Roofline roofline(gpu, load_profile(gpu.name), CostLevel::roofline, in_one_node(1));
   Duration sum;
   for (const Operator& part : step_operators(llama(), 1, shape)) {
     if (part.family == OperatorFamily::elementwise) {

@@ -35,7 +35,7 @@ void record_steps(benchmark::State& state) {
       cost.latency = Duration(batch * 1'000'000 + i * batch);
       const Stretch stretch(now, cost);
       now = stretch.end();
-      StepRecord step{0, stretch, shape};
+      StepRecord step{0, 0, stretch, shape};
       step.running = 256;
       step.held_blocks = BlockCount(20'000);
       shape = {.decodes = batch, .decode_context = 100'000 + i * batch, .sampled_rows = batch};

@@ -18,7 +18,7 @@ constexpr const char* kGpu = "h100-sxm";
 std::unique_ptr<StepPricer> pricer(CostLevel level) {
   CostOptions options;
   options.level = level;
-  return make_step_pricer(load_model("llama-3-8b"), load_gpu(kGpu), 1, options,
+  return make_step_pricer(load_model("llama-3-8b"), load_gpu(kGpu), in_one_node(1), options,
                           {.max_tokens = 2048, .max_rows = 256});
 }
 
@@ -45,7 +45,7 @@ void build_calibrated_tables(benchmark::State& state) {
   CostOptions options;
   options.level = CostLevel::calibrated;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(make_calibrated_pricer(model, gpu, kernels, fallback, 1, options,
+    benchmark::DoNotOptimize(make_calibrated_pricer(model, gpu, kernels, fallback, in_one_node(1), options,
                                                     {.max_tokens = state.range(0), .max_rows = 256}));
   }
 }

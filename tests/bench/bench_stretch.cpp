@@ -45,8 +45,8 @@ class Decoding {
 
 /// 32 decodes beside so many chunks; one price and how it changes from step to step.
 void price_line(benchmark::State& state) {
-  const auto pricer = make_step_pricer(load_model("llama-3-8b"), load_gpu("h100-sxm"), 1, CostOptions(),
-                                       {.max_tokens = 2048, .max_rows = 256});
+  const auto pricer = make_step_pricer(load_model("llama-3-8b"), load_gpu("h100-sxm"), in_one_node(1),
+                                       CostOptions(), {.max_tokens = 2048, .max_rows = 256});
   const std::vector<ChunkShape> chunks(static_cast<std::size_t>(state.range(0)), {200, 300});
   StepShape shape{.decodes = 32, .decode_context = 40'000, .sampled_rows = 32, .chunks = chunks};
   for (auto _ : state) {

@@ -29,7 +29,7 @@ def describe(*arguments):
 def sections():
     """The names that the overview offers, from its last line."""
     last = describe().stdout.strip().splitlines()[-1]
-    return re.findall(r"\b(models|gpus|policies|workloads)\b", last)
+    return last.rstrip(".").replace(" or ", ", ").split(", ")
 
 
 class Describe(unittest.TestCase):
@@ -40,7 +40,7 @@ class Describe(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +{key} ", key)
 
     def test_every_section_can_be_described(self):
-        self.assertEqual(sections(), ["models", "gpus", "policies", "workloads"])
+        self.assertEqual(sections(), ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads"])
         names = [name for name, part in whole_schema()["properties"].items() if part.get("type") == "object"]
         self.assertIn("engine", names)
         for name in sections() + names:
@@ -52,9 +52,22 @@ class Describe(unittest.TestCase):
     def test_everything_built_in_is_listed(self):
         models = sorted(path.parent.name for path in (ROOT / "costmodel" / "models").glob("*/config.json"))
         gpus = sorted(path.stem for path in (ROOT / "hardware" / "gpus").glob("*.yaml"))
-        for section, names in (("models", models), ("gpus", gpus)):
+        clusters = sorted(path.stem for path in (ROOT / "hardware" / "clusters").glob("*.yaml"))
+        for section, names in (("models", models), ("gpus", gpus), ("clusters", clusters)):
             listed = [line.split()[0] for line in describe(section).stdout.splitlines() if line.strip()]
             self.assertEqual([name for name in names if name not in listed], [], section)
+
+    def test_the_networks_are_listed(self):
+        listed = describe("networks").stdout
+        for name in ("ideal", "simgrid", "none"):
+            self.assertRegex(listed, rf"(?m)^{name} ", name)
+
+    def test_the_routers_are_listed_with_their_keys(self):
+        listed = describe("routers").stdout
+        for file in (ROOT / "sim" / "router" / "impl").glob("*.cpp"):
+            self.assertRegex(listed, rf"(?m)^{file.stem} ", file.stem)
+        for key in ("policy", "state_interval", "load"):
+            self.assertRegex(listed, rf"(?m)^  {key} ", key)
 
     def test_the_trace_formats_are_listed(self):
         listed = describe("workloads").stdout

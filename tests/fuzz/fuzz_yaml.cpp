@@ -20,6 +20,9 @@ void check_round_trips(const Values& values) {
     if (value.section != nullptr) {
       check_round_trips(*value.section);
     }
+    for (const std::shared_ptr<const Values>& element : value.sections) {
+      check_round_trips(*element);
+    }
     for (const Value::Scalar& scalar : value.scalars) {
       const std::string text = to_text(scalar);
       if (!has_unit(value.type)) {
@@ -34,7 +37,11 @@ void check_round_trips(const Values& values) {
 }
 
 void read_as_scenario(std::string_view text) {
-  static const Table kTable = demo_table();
+  static const Table kTable = [] {
+    Table table = demo_table();
+    table.add_section_list("engines", demo_engine_table(), "Several engines");
+    return table;
+  }();
   Diagnostics diagnostics;
   const Values values = parse(kTable, read_yaml_text(text, "fuzz"), diagnostics);
   check_round_trips(values);

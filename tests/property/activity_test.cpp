@@ -39,10 +39,10 @@ void check_sums(const ActivityRun& result, Duration period) {
                 one.hbm_bytes >= Bytes();
   }
   CHECK(is_within);
-  const StepCost cost = result.recorder.totals().cost();
-  CHECK(busy == cost.total() - cost.host);
+  const CostSum cost = result.recorder.totals().cost();
+  CHECK(busy.count() == cost.total() - cost.host);
   std::int64_t all_bytes = 0;
-  for (const PhaseTotals& phase : result.recorder.totals().phases) {
+  for (const PhaseTotals& phase : result.recorder.totals().pools.front().phases) {
     all_bytes += phase.work->hbm_bytes().count();
   }
   CHECK(bytes == all_bytes);
@@ -65,7 +65,7 @@ TEST_CASE("periods of activity add up to the run by either stepper: 150 deployme
     check_sums(fast, period);
     ++compared;
     periods += static_cast<std::int64_t>(fast.activity.replicas().front().size());
-    decode_steps += fast.recorder.totals().phases[1].steps;
+    decode_steps += fast.recorder.totals().pools.front().phases[1].steps;
   }
   CHECK(compared >= 50);
   CHECK(periods >= 10'000);

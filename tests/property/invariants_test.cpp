@@ -85,7 +85,7 @@ class Watcher : public SimulationObserver {
   }
 
  private:
-  [[nodiscard]] const BatchState& state() const { return simulation->replicas().front().state(); }
+  [[nodiscard]] const BatchState& state() const { return simulation->lanes().front().state(); }
 
   [[nodiscard]] std::int64_t blocks_at_end(const FinishedRequest& request) const {
     const EngineSetup& setup = scenario_.engine.setup;
@@ -161,7 +161,7 @@ void require_blocks_add_up(const Replica& replica) {
 /// Until when a replica that runs no step may leave things as they are: forever without work, and as long as
 /// the wait window of an incomplete static batch is open. Otherwise not at all.
 std::optional<TimePoint> may_idle_until(const RandomScenario& scenario, const Simulation& simulation) {
-  const BatchState& state = simulation.replicas().front().state();
+  const BatchState& state = simulation.lanes().front().state();
   if (state.running_count() == 0 && state.waiting().empty()) {
     return std::nullopt;
   }
@@ -176,7 +176,7 @@ void watch(const RandomScenario& scenario) {
   Watcher watcher(scenario);
   const auto simulation = make_simulation(scenario.engine.setup, scenario.workload(), watcher);
   watcher.simulation = simulation.get();
-  const Replica& replica = simulation->replicas().front();
+  const Replica& replica = simulation->lanes().front();
   for (bool more = true; more;) {
     const TimePoint last = simulation->now();
     const bool was_free = !replica.is_running();

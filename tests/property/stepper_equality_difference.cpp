@@ -77,8 +77,8 @@ bool same(const PhaseTotals& a, const PhaseTotals& b) {
   const bool same_work =
       a.work.has_value() == b.work.has_value() &&
       (!a.work || (a.work->flops() == b.work->flops() && a.work->hbm_bytes() == b.work->hbm_bytes()));
-  return same_work && a.steps == b.steps && a.cost == b.cost && a.prefill_tokens == b.prefill_tokens &&
-         a.decode_tokens == b.decode_tokens;
+  return same_work && a.steps == b.steps && a.cost.sum() == b.cost.sum() &&
+         a.prefill_tokens == b.prefill_tokens && a.decode_tokens == b.decode_tokens;
 }
 
 bool same(const LevelTotals& a, const LevelTotals& b) {
@@ -115,16 +115,18 @@ bool same(const std::vector<RejectionCount>& a, const std::vector<RejectionCount
 }
 
 std::string compare_totals(const RunTotals& a, const RunTotals& b) {
+  const PoolTotals& steps_a = a.pools.front();
+  const PoolTotals& steps_b = b.pools.front();
   const std::vector<std::pair<const char*, bool>> parts = {
-      {"prefill steps", same(a.phases[0], b.phases[0])},
-      {"decode steps", same(a.phases[1], b.phases[1])},
-      {"mixed steps", same(a.phases[2], b.phases[2])},
-      {"held blocks", same(a.held_blocks, b.held_blocks)},
-      {"decodes", same(a.decodes, b.decodes)},
-      {"running", same(a.running, b.running)},
+      {"prefill steps", same(steps_a.phases[0], steps_b.phases[0])},
+      {"decode steps", same(steps_a.phases[1], steps_b.phases[1])},
+      {"mixed steps", same(steps_a.phases[2], steps_b.phases[2])},
+      {"held blocks", same(steps_a.held_blocks, steps_b.held_blocks)},
+      {"decodes", same(steps_a.decodes, steps_b.decodes)},
+      {"running", same(steps_a.running, steps_b.running)},
       {"arrivals", same(a.arrivals, b.arrivals)},
-      {"most waiting", a.max_waiting == b.max_waiting},
-      {"preemptions", a.preemptions == b.preemptions},
+      {"most waiting", a.max_waiting() == b.max_waiting()},
+      {"preemptions", a.preemptions() == b.preemptions()},
       {"in the system", a.in_system == b.in_system},
       {"stays", a.stays == b.stays},
       {"most in the system", a.max_in_system == b.max_in_system},

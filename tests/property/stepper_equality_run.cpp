@@ -121,7 +121,7 @@ class Watcher : public SimulationObserver {
   }
 
  private:
-  [[nodiscard]] const BatchState& state() const { return simulation->replicas().front().state(); }
+  [[nodiscard]] const BatchState& state() const { return simulation->lanes().front().state(); }
 
   void require(bool holds, const char* sentence) {
     if (!holds && run_.broken.empty()) {
@@ -290,7 +290,7 @@ SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   watcher.simulation = &simulation;
   simulation.run();
   run.census = simulation.census();
-  run.counts = simulation.replicas().front().step_counts();
+  run.counts = simulation.lanes().front().step_counts();
   add_arrivals(run);
   check_counts(deployment, run);
   return run;

@@ -31,7 +31,7 @@ struct Coverage {
     in_stretches += run.counts.in_stretches;
     unpromised += run.counts.unpromised;
     without_line += run.counts.without_line;
-    preemptions += run.recorder.totals().preemptions;
+    preemptions += run.recorder.totals().preemptions();
     rejections += run.census.rejected;
   }
 

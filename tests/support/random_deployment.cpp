@@ -39,6 +39,7 @@ class RestrainedPolicy : public BatchPolicy {
     return stability;
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
 
  private:
@@ -53,6 +54,7 @@ class DecisionsOnly : public BatchPolicy {
 
   void plan(const ReplicaView& view, StepPlan& plan) override { policy_->plan(view, plan); }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
 
  private:
@@ -75,6 +77,7 @@ class RestingPolicy : public BatchPolicy {
     return policy_->stability(view, plan);
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
 
  private:

@@ -79,11 +79,11 @@ struct PricedModel {
                                                    const PricerLimits& limits) const {
     const Profile profile = cached<Profile, load_profile>(gpu.name);
     if (options.level != CostLevel::calibrated) {
-      return make_roofline_pricer(model, gpu, profile, degree, options, limits);
+      return make_roofline_pricer(model, gpu, profile, in_one_node(degree), options, limits);
     }
     const std::string file = *kernel_profile_file(gpu.name, options.kernels);
     return make_calibrated_pricer(model, gpu, cached<KernelProfile, read_kernel_profile>(file), profile,
-                                  degree, options, limits);
+                                  in_one_node(degree), options, limits);
   }
 };
 

@@ -104,6 +104,7 @@ class NotedPolicy : public BatchPolicy {
     return policy_->stability(view, plan);
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
+  void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
 
  private:

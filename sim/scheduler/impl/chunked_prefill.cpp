@@ -141,6 +141,7 @@ PolicyEntry chunked_prefill_policy() {
       .summary = "vLLM V1: one token budget a step, running sequences first, prompts cut into chunks",
       .keys = keys(),
       .step_tokens = step_tokens,
+      .takes_handed_over = true,
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ChunkedPrefill>(

@@ -102,6 +102,7 @@ PolicyEntry continuous_policy() {
       .summary = "vLLM V0: prompts first and whole, decodes wait meanwhile; preempts by recomputing",
       .keys = keys(),
       .step_tokens = step_tokens,
+      .takes_handed_over = true,
       .watermark_blocks = watermark_blocks,
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Continuous>(

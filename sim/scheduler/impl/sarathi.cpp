@@ -133,6 +133,7 @@ PolicyEntry sarathi_policy() {
       .summary = "Sarathi-Serve: all decodes in every step, prefill in what is left of a fixed chunk",
       .keys = keys(),
       .step_tokens = step_tokens,
+      .takes_handed_over = true,
       .watermark_blocks = watermark_blocks,
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Sarathi>(

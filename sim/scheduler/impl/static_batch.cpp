@@ -46,6 +46,11 @@ class StaticBatch : public BatchPolicy {
     finished_context_ += view.attended(view.tokens(id) - kEmittedAndItself);
   }
 
+  void on_cleared() override {
+    finished_ = 0;
+    finished_context_ = 0;
+  }
+
  private:
   void form_batch(const ReplicaView& view, StepPlan& plan) {
     if (view.waiting().empty()) {

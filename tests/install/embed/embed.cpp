@@ -40,7 +40,8 @@ void check_promises() {
   StepperCheck check(recorder);
   Simulation fast = make_simulation(scenario, deployment, check);
   deployment.replica.stepper = Stepper::reference;
-  check.compare(fast, make_simulation(scenario, deployment, check.reference_side()));
+  check.compare(fast, std::unique_ptr<Simulation>(
+                          new Simulation(make_simulation(scenario, deployment, check.reference_side()))));
   fast.run();
   check.finish();
   std::cout << recorder.totals().finished.count << " requests alike by both steppers, "

@@ -34,6 +34,19 @@ engine: How requests are batched.
 )");
 }
 
+TEST_CASE("a variant without keys of its own is not described") {
+  Table table("", "");
+  table.add_choice("policy", {"a", "b"}, "Which").by_default("a");
+  table.add_variant("policy", "a", {});
+  table.add_variant("policy", "b", {Key("x", ValueType::count, "X").by_default("1")});
+  CHECK("\n" + describe(table) == R"(
+  policy  word   a  Which. One of a or b.
+
+  with policy: b
+  x       count  1  X.
+)");
+}
+
 TEST_CASE("a description has no trailing spaces and wraps long sentences") {
   Table table("", "");
   std::string sentence = "Word";

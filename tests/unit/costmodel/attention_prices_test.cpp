@@ -12,7 +12,7 @@ namespace {
 /// counted.
 Roofline one_picosecond(double byte_ps) {
   const GpuSpec gpu = samples::gpu("unit", 1, 1 / byte_ps, 1);
-  return {gpu, samples::round_profile(), CostLevel::datasheet, 1};
+  return {gpu, samples::round_profile(), CostLevel::datasheet, in_one_node(1)};
 }
 
 ModelSpec two_heads() {
@@ -122,7 +122,7 @@ TEST_CASE("attention that would overflow the clock is an error, and what just fi
 
 TEST_CASE("a GPU too slow for a single token is an error") {
   const GpuSpec gpu = samples::gpu("standstill", 1e-30, 1e-30, 1);
-  const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, 1);
+  const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, in_one_node(1));
   CHECK_THROWS_AS(PrefillAttentionPrice(two_heads(), 1, roofline), ConfigError);
   CHECK_THROWS_AS(DecodeAttentionPrice(two_heads(), 1, roofline), ConfigError);
 }

@@ -33,7 +33,7 @@ struct Priced {
 
   GpuSpec gpu = samples::measured_gpu();
   KernelProfile profile;
-  Roofline roofline{gpu, samples::round_profile(), CostLevel::roofline, 1};
+  Roofline roofline{gpu, samples::round_profile(), CostLevel::roofline, in_one_node(1)};
   CalibratedKernels kernels{profile, gpu, roofline, std::nullopt};
   CalibratedGemm gemm;
 };

@@ -17,7 +17,7 @@ struct Kernels {
 
   GpuSpec gpu = samples::measured_gpu();
   KernelProfile profile;
-  Roofline roofline{gpu, samples::round_profile(), CostLevel::roofline, 2};
+  Roofline roofline{gpu, samples::round_profile(), CostLevel::roofline, in_one_node(2)};
   CalibratedKernels kernels;
 };
 

@@ -31,12 +31,12 @@ std::unique_ptr<StepPricer> pricer_of(const KernelProfile& kernels, const ModelS
                                       std::int64_t tensor_parallel = 1, const PricerLimits& limits = kLimits,
                                       const CostOptions& options = without_host()) {
   return make_calibrated_pricer(model, samples::measured_gpu(), kernels, samples::round_profile(),
-                                tensor_parallel, options, limits);
+                                in_one_node(tensor_parallel), options, limits);
 }
 
 std::unique_ptr<StepPricer> roofline_pricer_of(const ModelSpec& model, std::int64_t tensor_parallel = 1) {
-  return make_roofline_pricer(model, samples::measured_gpu(), samples::round_profile(), tensor_parallel,
-                              without_host(), kLimits);
+  return make_roofline_pricer(model, samples::measured_gpu(), samples::round_profile(),
+                              in_one_node(tensor_parallel), without_host(), kLimits);
 }
 
 /// Profile with corrections that jump, each in its own place.
@@ -129,7 +129,7 @@ TEST_CASE("calibrated: what has no fit is the roofline's, beside kernels that ha
 /// All runs of the operators by their own shapes.
 Duration sum_over(const KernelProfile& profile, const ModelSpec& model, const GpuSpec& gpu,
                   const Profile& fallback, std::int64_t tensor_parallel, const StepShape& shape) {
-  const Roofline roofline(gpu, fallback, CostLevel::roofline, tensor_parallel);
+  const Roofline roofline(gpu, fallback, CostLevel::roofline, in_one_node(tensor_parallel));
   const CalibratedKernels kernels(profile, gpu, roofline, std::nullopt);
   Duration sum;
   for (const Operator& part : step_operators(model, tensor_parallel, shape)) {
@@ -155,8 +155,8 @@ TEST_CASE("calibrated: at knots a step costs what its operators do") {
     const GpuSpec gpu = is_shipped ? h100 : samples::measured_gpu();
     const Profile fallback = is_shipped ? load_profile("h100-sxm") : samples::round_profile();
     for (const std::int64_t tensor_parallel : {1, 2}) {
-      const auto pricer =
-          make_calibrated_pricer(model, gpu, profile, fallback, tensor_parallel, without_host(), kLimits);
+      const auto pricer = make_calibrated_pricer(model, gpu, profile, fallback, in_one_node(tensor_parallel),
+                                                 without_host(), kLimits);
       for (const std::int64_t batch : {1, 8, 64, 256, 512}) {
         for (const std::int64_t context : {1, 16, 1024, 65'536}) {
           CAPTURE(is_shipped, tensor_parallel, batch, context);
@@ -182,7 +182,8 @@ TEST_CASE("calibrated: between knots a step costs nearly what its operators do")
   const Profile fallback = load_profile("h100-sxm");
   const KernelProfile shipped = read_kernel_profile(*kernel_profile_file("h100-sxm", "vllm"));
   const ModelSpec model = samples::llama_3_8b();
-  const auto pricer = make_calibrated_pricer(model, gpu, shipped, fallback, 1, without_host(), kLimits);
+  const auto pricer =
+      make_calibrated_pricer(model, gpu, shipped, fallback, in_one_node(1), without_host(), kLimits);
   RandomStream random(17, "steps");
   std::vector<double> differences;
   for (int i = 0; i < 200; ++i) {
@@ -317,7 +318,7 @@ TEST_CASE("calibrated: a resampled run is slower or faster by the drawn factor")
 TEST_CASE("the level in use is the one asked for where there is a profile, else the roofline") {
   const ModelSpec model = samples::llama_3_8b();
   const auto basis_on = [&model](const char* gpu, const CostOptions& options) {
-    return make_step_pricer(model, load_gpu(gpu), 1, options, {16, 4})->basis();
+    return make_step_pricer(model, load_gpu(gpu), in_one_node(1), options, {16, 4})->basis();
   };
   CostOptions options = without_host();
   CHECK(basis_on("h100-sxm", options).level == CostLevel::calibrated);

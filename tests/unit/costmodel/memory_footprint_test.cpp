@@ -19,7 +19,7 @@ namespace {
 
 MemoryFootprint footprint(const std::string& model, const std::string& gpu, std::int64_t tensor_parallel,
                           const MemorySettings& settings = {}) {
-  return memory_footprint(load_model(model), load_gpu(gpu), tensor_parallel, settings);
+  return memory_footprint(load_model(model), load_gpu(gpu), in_one_node(tensor_parallel), settings);
 }
 
 double error_percent(const MemoryFootprint& computed, double measured_blocks) {
@@ -91,7 +91,8 @@ TEST_CASE("number formats: matrices of the layers shrink, embeddings, lm_head an
         (matrices / 2 + matrices / 64) / 8 + 2 * (2LL * 128'256 * 4096 / 8 + 65 * 4096));
 
   // The whole of it on one H100: 8,030,261,248 - 6,979,321,856 parameters stay at 16 bit.
-  const MemoryFootprint fp8 = memory_footprint(quantized(model, h100, "fp8", "fp8"), h100, 1, {});
+  const MemoryFootprint fp8 =
+      memory_footprint(quantized(model, h100, "fp8", "fp8"), h100, in_one_node(1), {});
   CHECK(fp8.weights == Bytes(6'979'321'856 + 2 * 1'050'939'392));
   CHECK(fp8.kv_bytes_per_token == Bytes(65'536));
   CHECK(fp8.kv_cache == fp8.budget - fp8.weights - fp8.activations - kOtherBytes);
@@ -147,18 +148,18 @@ TEST_CASE("fitting is tight: one byte less than a block does not fit") {
   GpuSpec gpu = load_gpu("h100-sxm");
   MemorySettings settings;
   settings.gpu_memory_utilization = 1.0;
-  const MemoryFootprint roomy = memory_footprint(model, gpu, 1, settings);
+  const MemoryFootprint roomy = memory_footprint(model, gpu, in_one_node(1), settings);
   const Bytes block(16 * 131'072);
   gpu.hbm_usable = roomy.weights + roomy.activations + roomy.other + block;
-  CHECK(memory_footprint(model, gpu, 1, settings).fits());
-  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(1));
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(0));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).fits());
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).blocks == BlockCount(1));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(0));
   gpu.hbm_usable -= Bytes(1);
-  CHECK_FALSE(memory_footprint(model, gpu, 1, settings).fits());
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1));
+  CHECK_FALSE(memory_footprint(model, gpu, in_one_node(1), settings).fits());
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(1));
   gpu.hbm_usable -= block;
-  CHECK(memory_footprint(model, gpu, 1, settings).shortfall() == Bytes(1) + block);
-  CHECK(memory_footprint(model, gpu, 1, settings).blocks == BlockCount(0));
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).shortfall() == Bytes(1) + block);
+  CHECK(memory_footprint(model, gpu, in_one_node(1), settings).blocks == BlockCount(0));
 }
 
 TEST_CASE("sequences at a context: whole blocks per sequence") {
@@ -196,7 +197,7 @@ TEST_CASE("the smallest tensor_parallel that holds one sequence is tight in its 
   const ModelSpec model = load_model("qwen3-32b");
   const GpuSpec gpu = load_gpu("h100-sxm");
   // 65.5 GB of weights leave 9.0 GB: 34 k tokens of 262144 B.
-  const TokenCount most = memory_footprint(model, gpu, 1, {}).tokens();
+  const TokenCount most = memory_footprint(model, gpu, in_one_node(1), {}).tokens();
   CHECK(static_cast<double>(most.count()) == Approx(9.0e9 / 262'144).epsilon(0.01));
   CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most) == 1);
   CHECK(smallest_fitting_tensor_parallel(model, gpu, {}, most + TokenCount(1)) == 2);
@@ -266,6 +267,93 @@ TEST_CASE("block counts of measured vLLM 0.15.1 runs") {
     CHECK(std::abs(error) < 0.5);
   }
   CHECK(seen.size() >= 3);
+}
+
+TEST_CASE("a stage of a pipeline holds its layers and its end of the model") {
+  // Llama-3.1-405B over 8 GPUs in each of 2 stages of 63 layers. A layer: QKV 16384 x (16 + 2) x 128, O 2048
+  // x 16384, FFN 3 x 16384 x 6656, two norms; embedding and lm_head 128256 / 8 = 16032 rows each.
+  const ModelSpec model = load_model("llama-3.1-405b");
+  const std::int64_t layer = 16'384 * 18 * 128 + 2'048 * 16'384 + 3 * 16'384 * 6'656 + 2 * 16'384;
+  const std::int64_t first = 2 * (63 * layer + 16'032 * 16'384);
+  const std::int64_t last = first + 2 * 16'384;  // the final norm
+  const std::vector<ModelSpec> stages = stages_of(model, 2);
+  CHECK(weight_bytes_per_gpu(stages[0], 8) == Bytes(first));
+  CHECK(weight_bytes_per_gpu(stages[1], 8) == Bytes(last));
+  // Forward pass of 2048 tokens, 2 x 2048 x 16384 x 5 B; the sampler, 256 x 128256 x 26 B, runs in the last.
+  CHECK(peak_activation_bytes(stages[0], 8, {}) == Bytes(335'544'320));
+  CHECK(peak_activation_bytes(stages[1], 8, {}) == Bytes(853'671'936));
+
+  // So the last has the fewest blocks, of 16 tokens with 63 layers, one KV head of 128, keys and values.
+  Parallelism parallelism = in_one_node(8);
+  parallelism.pipeline = 2;
+  const MemoryFootprint result = memory_footprint(model, load_gpu("h100-sxm"), parallelism, {});
+  CHECK(result.tensor_parallel == 8);
+  CHECK(result.pipeline_parallel == 2);
+  CHECK(result.stage == 1);
+  CHECK(result.weights == Bytes(last));
+  CHECK(result.kv_bytes_per_token == Bytes(2 * 63 * 128 * 2));
+  const std::int64_t budget = 76'554'000'000;  // 0.9 x 85.06 GB
+  const std::int64_t kv_cache = budget - last - 853'671'936 - kOtherBytes.count();
+  CHECK(result.kv_cache == Bytes(kv_cache));
+  CHECK(result.blocks == BlockCount(kv_cache / (16 * 32'256)));
+}
+
+TEST_CASE("the stage with most layers may be the tightest") {
+  // 28 layers over 3 stages: 9, 10 and 9, with little vocabulary and few rows to sample.
+  ModelSpec model = load_model("qwen2.5-7b");
+  model.vocab = 64;
+  Parallelism parallelism = in_one_node(1);
+  parallelism.pipeline = 3;
+  const MemoryFootprint result = memory_footprint(model, load_gpu("l4"), parallelism, {});
+  CHECK(result.stage == 1);
+  CHECK(result.kv_bytes_per_token == Bytes(57'344 * 10 / 28));
+  // Where nothing fits, it is the one that misses most.
+  const MemoryFootprint tight =
+      memory_footprint(load_model("llama-3.1-405b"), load_gpu("l4"), parallelism, {});
+  CHECK_FALSE(tight.fits());
+  for (const ModelSpec& stage : stages_of(load_model("llama-3.1-405b"), 3)) {
+    CHECK(memory_footprint(stage, load_gpu("l4"), in_one_node(1), {}).shortfall() <= tight.shortfall());
+  }
+}
+
+TEST_CASE("a pipeline of one stage is no pipeline") {
+  for (const std::int64_t degree : {1, 2, 8}) {
+    const MemoryFootprint result = footprint("llama-3-8b", "h100-sxm", degree);
+    CHECK(result.pipeline_parallel == 1);
+    CHECK(result.stage == 0);
+    CHECK(result.weights == weight_bytes_per_gpu(load_model("llama-3-8b"), degree));
+  }
+}
+
+TEST_CASE("over two nodes each GPU holds a sixteenth") {
+  const ModelSpec model = load_model("llama-3.1-70b");  // 64 heads and 8 KV heads: one on every second GPU
+  const Parallelism two_nodes{.tensor = 16, .tensor_in_node = 8, .between_nodes = {}, .in_node = {}};
+  const MemoryFootprint result = memory_footprint(model, load_gpu("h100-sxm"), two_nodes, {});
+  CHECK(result.tensor_parallel == 16);
+  const std::int64_t layer = 8192 * (4 + 2) * 128 + 4 * 128 * 8192 + 3 * 8192 * 1792 + 2 * 8192;
+  CHECK(result.weights == Bytes(2 * (80 * layer + 8192 + 2 * 8016 * 8192)));
+  CHECK(result.kv_bytes_per_token == Bytes(2 * 80 * 128 * 2));
+}
+
+TEST_CASE("the smallest replica that fits, within a node before over nodes") {
+  const auto smallest = [](const char* model, const char* gpu, std::int64_t most_gpus) {
+    return smallest_fitting_parallelism(load_model(model), load_gpu(gpu), most_gpus, {});
+  };
+  const auto is = [](const std::optional<Parallelism>& found, std::int64_t tensor, std::int64_t pipeline) {
+    return found && found->tensor == tensor && found->pipeline == pipeline;
+  };
+  CHECK(is(smallest("llama-3-8b", "h100-sxm", 64), 1, 1));
+  CHECK(is(smallest("llama-3.1-70b", "h100-sxm", 64), 2, 1));  // 141 GB, and the engine takes 77 of a GPU
+  // 812 GB of weights: more than 8 H100, less than 16.
+  CHECK_FALSE(smallest("llama-3.1-405b", "h100-sxm", 8));
+  CHECK(is(smallest("llama-3.1-405b", "h100-sxm", 16), 8, 2));
+  CHECK(is(smallest("llama-3.1-405b", "h200-sxm", 16), 8, 1));
+  // 28 heads and 4 KV heads cannot be split over 8: the 15 GB go over 2 L4.
+  CHECK(is(smallest("qwen2.5-7b", "l4", 16), 1, 1));
+  ModelSpec many_layers = load_model("qwen2.5-7b");
+  many_layers.layers = 280;  // 131 GB: 8 GPUs of 21 GB, as 4 x 2
+  const auto found = smallest_fitting_parallelism(many_layers, load_gpu("l4"), 16, {});
+  CHECK(is(found, 4, 2));
 }
 
 }  // namespace inferometer

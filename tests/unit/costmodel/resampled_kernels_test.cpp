@@ -40,7 +40,7 @@ class Draws {
  private:
   KernelProfile profile_ = even_errors();
   GpuSpec gpu_ = samples::round_gpu();
-  Roofline roofline_{gpu_, samples::round_profile(), CostLevel::roofline, 1};
+  Roofline roofline_{gpu_, samples::round_profile(), CostLevel::roofline, in_one_node(1)};
 };
 
 TEST_CASE("nothing is drawn unless a run is named") {

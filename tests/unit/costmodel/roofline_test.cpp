@@ -8,7 +8,7 @@ namespace inferometer {
 namespace {
 
 Roofline round_roofline(CostLevel level, std::int64_t tensor_parallel = 1) {
-  return {samples::round_gpu(), samples::round_profile(), level, tensor_parallel};
+  return {samples::round_gpu(), samples::round_profile(), level, in_one_node(tensor_parallel)};
 }
 
 TEST_CASE("datasheet: the larger roof, no start-up") {
@@ -91,7 +91,7 @@ TEST_CASE("without NVLink collectives go over PCI Express") {
   gpu.pcie_per_direction = BytesPerSecond(25e9);
   const Operator gather{
       .name = "gather", .family = OperatorFamily::collective, .link_bytes = Bytes(1'000'000)};
-  CHECK(Roofline(gpu, samples::round_profile(), CostLevel::datasheet, 2).time(gather).total() ==
+  CHECK(Roofline(gpu, samples::round_profile(), CostLevel::datasheet, in_one_node(2)).time(gather).total() ==
         microseconds(40));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("products in fp8 compute as fast as the unit for it, where there is on
     gpu.fp8_peak = fp8_peak;
     ModelSpec model = samples::llama_3_8b();
     model.weight_format = format;
-    const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, 1);
+    const Roofline roofline(gpu, samples::round_profile(), CostLevel::datasheet, in_one_node(1));
     const std::vector<Operator> list = token_operators(model, 1, 1000);
     for (const Operator& part : list) {
       if (part.name == "o projection") {

@@ -38,8 +38,8 @@ ModelSpec windowed_model() {
 
 std::unique_ptr<StepPricer> pricer_of(const ModelSpec& model, const CostOptions& options,
                                       std::int64_t tensor_parallel = 1) {
-  return make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(), tensor_parallel, options,
-                              kLimits);
+  return make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(),
+                              in_one_node(tensor_parallel), options, kLimits);
 }
 
 StepShape decode_shape(std::int64_t decodes, std::int64_t context) {
@@ -48,7 +48,8 @@ StepShape decode_shape(std::int64_t decodes, std::int64_t context) {
 
 /// What the roofline says, operator by operator.
 StepCost sum_over(const std::vector<Operator>& operators, CostLevel level, std::int64_t tensor_parallel) {
-  const Roofline roofline(samples::round_gpu(), samples::round_profile(), level, tensor_parallel);
+  const Roofline roofline(samples::round_gpu(), samples::round_profile(), level,
+                          in_one_node(tensor_parallel));
   StepCost sum;
   for (const Operator& part : operators) {
     const RoofTimes times = roofline.time(part);
@@ -148,10 +149,10 @@ TEST_CASE("a decode step worked by hand") {
 
 TEST_CASE("tables end without a step: both sides of every limit") {
   const ModelSpec model = samples::llama_3_8b();
-  const auto small =
-      make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(), 2, {}, {100, 10});
-  const auto large =
-      make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(), 2, {}, {4000, 1000});
+  const auto small = make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(),
+                                          in_one_node(2), {}, {100, 10});
+  const auto large = make_roofline_pricer(model, samples::round_gpu(), samples::round_profile(),
+                                          in_one_node(2), {}, {4000, 1000});
   for (const std::int64_t tokens : {1, 99, 100, 101, 102, 3999, 4000, 4001, 40'000}) {
     for (const std::int64_t rows : {0, 1, 10, 11, 12, 999, 1000, 1001}) {
       const ChunkShape chunk{tokens, 17};
@@ -386,7 +387,8 @@ TEST_CASE("the line of decode steps bends where one roof takes over from the oth
   model.kv_heads = 1;
   GpuSpec gpu = samples::round_gpu();
   gpu.bf16_peak = FlopsPerSecond(20e12);
-  const auto pricer = make_roofline_pricer(model, gpu, samples::round_profile(), 1, without_host(), kLimits);
+  const auto pricer =
+      make_roofline_pricer(model, gpu, samples::round_profile(), in_one_node(1), without_host(), kLimits);
   const std::int64_t steps = check_line(*pricer, decode_shape(200, 200), 1);
   CHECK(steps < 1'000'000);
   check_line(*pricer, decode_shape(200, 200 + steps - 1), 1);

@@ -31,7 +31,7 @@ void step(ActivityRecorder& recorder, std::int64_t start, std::int64_t length, s
           std::int32_t replica = 0) {
   const StepCost cost{.compute = Duration(length - host), .host = Duration(host)};
   const Stretch stretch(TimePoint(Duration(start)), cost);
-  recorder.on_steps(StepRecord{replica, stretch, kDecode});
+  recorder.on_steps(StepRecord{replica, 0, stretch, kDecode});
 }
 
 std::vector<std::int64_t> busy(const std::vector<ActivityPeriod>& periods) {
@@ -93,7 +93,7 @@ TEST_CASE("a stretch of steps is split step by step") {
   const Stretch stretch(TimePoint(Duration(30)), line, 3);
   const std::vector<ChunkShape> chunks = {{5, 10}};
   const StepShape shape{.decodes = 3, .decode_context = 50, .sampled_rows = 3, .chunks = chunks};
-  StepRecord steps{0, stretch, shape};
+  StepRecord steps{0, 0, stretch, shape};
   steps.context_growth = 3;
   ActivityRecorder recorder(1, no_work(), kPeriod);
   recorder.on_steps(steps);
@@ -114,7 +114,7 @@ TEST_CASE("a stretch of steps is split step by step") {
 TEST_CASE("whole steps within a period are summed at once") {
   const StepLine line{StepCost{.compute = Duration(20)}, StepCost{.compute = Duration(2)}};
   const Stretch stretch(TimePoint(), line, 10);
-  StepRecord steps{0, stretch, kDecode};
+  StepRecord steps{0, 0, stretch, kDecode};
   steps.context_growth = 3;
   ActivityRecorder recorder(1, no_work(), kPeriod);
   recorder.on_steps(steps);
@@ -138,7 +138,8 @@ TEST_CASE("the log has the form of dcgmi dmon") {
   step(recorder, 0, half, 0, 0);
   step(recorder, 2 * half, half, half / 5, 1);
   std::ostringstream out;
-  write_activity_log(recorder, 2, BytesPerSecond(40.0 * static_cast<double>(bytes_of(kDecode))), out);
+  const BytesPerSecond bandwidth(40.0 * static_cast<double>(bytes_of(kDecode)));
+  write_activity_log(recorder, std::vector(2, ReplicaGpus{2, 1, bandwidth}), out);
   CHECK(out.str() ==
         "#Entity   SMACT        DRAMA        \n"
         "ID                                  \n"
@@ -156,7 +157,7 @@ TEST_CASE("no counter passes 1 and headers come again") {
   ActivityRecorder recorder(1, no_work());
   step(recorder, milliseconds(100).count() * 14, 1'000, 0);  // the fifteenth period
   std::ostringstream out;
-  write_activity_log(recorder, 1, BytesPerSecond(1), out);
+  write_activity_log(recorder, {{1, 1, BytesPerSecond(1)}}, out);
   const std::string text = out.str();
   const std::string end =
       "#Entity   SMACT        DRAMA        \n"

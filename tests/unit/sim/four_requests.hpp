@@ -44,7 +44,7 @@ inline void replay_four_requests(SimulationObserver& observer) {
                         const std::vector<TokenGap>& gaps) {
     const Stretch stretch(at_ms(start), price);
     CHECK((stretch.end() == at_ms(end)));
-    StepRecord record{0, stretch, shape};
+    StepRecord record{0, 0, stretch, shape};
     record.decodes = shape.decodes;
     record.prefill_tokens = shape.chunk_tokens();
     record.emitted = emitted;

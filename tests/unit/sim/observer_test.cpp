@@ -50,7 +50,7 @@ TEST_CASE("a record of three steps, shown one by one") {
   const StepShape shape{3, 50, 3, chunks};
   const std::vector<std::int64_t> rounds = {7, 9};
   const std::vector<TokenGap> gaps = {{Duration(250), 3}};
-  StepRecord record{2, stretch, shape};
+  StepRecord record{2, 0, stretch, shape};
   record.context_growth = 2;
   record.decodes = 3;
   record.prefill_tokens = 5;
@@ -75,7 +75,7 @@ TEST_CASE("a record of three steps, shown one by one") {
 TEST_CASE("blocks held in rounds") {
   const Stretch stretch(TimePoint(), StepCost{.compute = Duration(1)});
   const StepShape shape;
-  StepRecord record{0, stretch, shape};
+  StepRecord record{0, 0, stretch, shape};
   record.held_blocks = BlockCount(5);
   CHECK(record.held_during(0) == 5);
   CHECK(record.held_during(99) == 5);
@@ -93,7 +93,7 @@ TEST_CASE("a step without decodes has no gaps to show") {
   const Stretch stretch(TimePoint(), StepLine{StepCost{.compute = Duration(3)}, {}, 2}, 2);
   const std::vector<ChunkShape> chunks = {{5, 0}};
   const StepShape shape{0, 0, 0, chunks};
-  StepRecord record{0, stretch, shape};
+  StepRecord record{0, 0, stretch, shape};
   record.prefill_tokens = 5;
   int steps = 0;
   visit_steps(record, [&](const StepRecord& step) {

@@ -18,8 +18,8 @@ inline Report report_of_four() {
   replay_four_requests(recorder);
   SummarySettings settings;
   settings.census = {4, 4, 0, 0, 0};
-  settings.kv_blocks = 48;
-  settings.price = DollarsPerHour(3.6);
+  settings.pools[0].kv_blocks = 48;
+  settings.pools[0].price = DollarsPerHour(3.6);
   Report report;
   report.scenario = "four requests";
   report.program_version = "1.2.3";

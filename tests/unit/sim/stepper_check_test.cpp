@@ -42,8 +42,9 @@ std::string checked_run(const EngineSetup& setup, std::unique_ptr<BatchPolicy> p
   StepLog log;
   StepperCheck check(log);
   Simulation simulation = simulation_of(setup, Stepper::fast, std::move(policy), workload(), check);
-  check.compare(simulation, simulation_of(setup, Stepper::reference, make_policy(setup), workload(),
-                                          check.reference_side()));
+  check.compare(simulation,
+                std::unique_ptr<Simulation>(new Simulation(simulation_of(
+                    setup, Stepper::reference, make_policy(setup), workload(), check.reference_side()))));
   try {
     simulation.run();
     check.finish();
@@ -89,9 +90,10 @@ TEST_CASE("a run that ends too early is found") {
   StepperCheck check(log);
   Simulation simulation = simulation_of(setup, Stepper::fast, make_policy(setup),
                                         make_list_workload({request_at(0, 4, 3)}), check);
-  check.compare(simulation, simulation_of(setup, Stepper::reference, make_policy(setup),
-                                          make_list_workload({request_at(0, 4, 3), request_at(1'000, 4, 1)}),
-                                          check.reference_side()));
+  check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(simulation_of(
+                                setup, Stepper::reference, make_policy(setup),
+                                make_list_workload({request_at(0, 4, 3), request_at(1'000, 4, 1)}),
+                                check.reference_side()))));
   simulation.run();
   try {
     check.finish();

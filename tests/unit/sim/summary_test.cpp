@@ -154,7 +154,7 @@ TEST_CASE("goodput counts requests that meet every limit, TPOT only where there 
 
 TEST_CASE("money per token is the deployment's price over what it made") {
   SummarySettings settings;
-  settings.price = DollarsPerHour(3.6);
+  settings.pools[0].price = DollarsPerHour(3.6);
   const Summary summary = summary_of_four(settings);
   REQUIRE(summary.money);
   CHECK(summary.money->dollars == Approx(0.0001));  // 0.001 dollars a second for 0.1 s
@@ -164,8 +164,8 @@ TEST_CASE("money per token is the deployment's price over what it made") {
 
 TEST_CASE("energy follows the time split, on every GPU") {
   SummarySettings settings;
-  settings.tdp = Watts(100);
-  settings.gpus = 2;
+  settings.pools[0].tdp = Watts(100);
+  settings.pools[0].gpus = 2;
   const Summary summary = summary_of_four(settings);
   REQUIRE(summary.energy);
   // Two GPUs for 0.1 s; the shares of power stand in costmodel/energy.hpp.
@@ -182,8 +182,8 @@ TEST_CASE("utilisation is the phase's work over the peak of its time") {
   MetricsRecorder recorder(1, WorkTotals(model, 1));
   replay_four_requests(recorder);
   SummarySettings settings;
-  settings.peak_flops = FlopsPerSecond(1e15);
-  settings.peak_bandwidth = BytesPerSecond(3e12);
+  settings.pools[0].peak_flops = FlopsPerSecond(1e15);
+  settings.pools[0].peak_bandwidth = BytesPerSecond(3e12);
   const Summary summary = summarize(recorder, settings);
 
   WorkTotals decode(model, 1);
@@ -196,7 +196,7 @@ TEST_CASE("utilisation is the phase's work over the peak of its time") {
   // All weights but the embedding table's other rows pass once: 7.5 billion parameters of 2 bytes at least.
   CHECK(bytes > 15e9);
   CHECK(*summary.all_phases.mfu > 0);
-  settings.peak_flops = {};
+  settings.pools[0].peak_flops = {};
   CHECK_FALSE(summarize(recorder, settings).all_phases.mfu);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("tokens prefilled beyond the prompts were computed again") {
   arrive(recorder, 0, at_ms(0), 100, 1);
   for (int i = 0; i < 2; ++i) {
     const Stretch stretch(at_ms(10 * i), cost);
-    StepRecord step{0, stretch, shape};
+    StepRecord step{0, 0, stretch, shape};
     step.prefill_tokens = 100 + 3 * i;
     step.preempted = i;
     recorder.on_steps(step);
@@ -254,7 +254,7 @@ TEST_CASE("the busiest second is counted from second to second of simulated time
   const StepShape shape{1, 1, 1, {}};
   const auto emit = [&](std::int64_t end_ms, std::int64_t tokens) {
     const Stretch stretch(at_ms(end_ms - 1), cost);
-    StepRecord step{0, stretch, shape};
+    StepRecord step{0, 0, stretch, shape};
     step.decodes = 1;
     step.emitted = tokens;
     recorder.on_steps(step);

@@ -66,8 +66,8 @@ class PricedScenario {
   [[nodiscard]] std::shared_ptr<const StepPricer> pricer(std::optional<std::uint64_t> run) const {
     CostOptions options = cost_options_from(scenario_.values.section("cost_model"));
     options.resample = run;
-    return make_calibrated_pricer(scenario_.model, scenario_.gpu, kernels_, load_profile("h100-sxm"), 1,
-                                  options, deployment_.pricer_limits);
+    return make_calibrated_pricer(scenario_.model, scenario_.gpu, kernels_, load_profile("h100-sxm"),
+                                  in_one_node(1), options, deployment_.pricer_limits);
   }
 
   [[nodiscard]] Uncertainty uncertainty(std::int64_t runs, int threads = 2) const {

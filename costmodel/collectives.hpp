@@ -1,0 +1,64 @@
+#pragma once
+
+// How long GPUs of a replica take to talk to each other: collectives of a tensor group, and what a stage of a
+// pipeline sends to the next. Who uses it: the roofline.
+//
+// Within one node, over the links of the GPU's description, a collective takes what was fitted for groups of
+// 2, 4 and 8: start-up + bytes sent / (efficiency x link). Everything else goes by latency and bandwidth
+// alone (alpha-beta). With n GPUs, g of them in each of m nodes, an array of S bytes, message latency a and
+// bandwidth b of a GPU (a1, b1 in the node, a2, b2 between nodes, where each GPU has its own NIC or share of
+// one), and p = 2 for an all-reduce, 1 for an all-gather, the faster of
+//
+//   a ring over all GPUs, one for each NIC of a node:
+//     p (n - 1) [max(a1, a2) + S / n max(1 / b1, 1 / (g b2))]
+//   by levels - reduce-scatter in the node, ring between nodes, all-gather in the node:
+//     p (g - 1) [a1 + S / (g b1)] + p (m - 1) [a2 + S / (n b2)]
+//
+// Ring: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 69,
+// 2009. Levels: Cho et al., "BlueConnect: decomposing all-reduce for deep learning on heterogeneous network
+// hierarchy", MLSys 2019. Alpha-beta costs: Thakur, Rabenseifner, Gropp, "Optimization of collective
+// communication operations in MPICH", IJHPCA 19, 2005. Neither has the start-up of the library's kernels, so
+// that small messages are priced low. a1 of fitted links is the start-up of the all-reduce over its ring.
+
+#include "base/units.hpp"
+#include "costmodel/operators.hpp"
+#include "costmodel/parallelism.hpp"
+#include "hardware/gpu_spec.hpp"
+#include "hardware/profile.hpp"
+
+namespace inferometer {
+
+class ReplicaLinks {
+ public:
+  /// `fitted`: with the profile's start-up and efficiency, else the datasheet's bandwidth alone.
+  /// Precondition: check_links() has accepted the parallelism.
+  ReplicaLinks(const GpuSpec& gpu, const Profile& profile, bool fitted, const Parallelism& parallelism);
+
+  /// One run of a collective or transfer, rounded up to a picosecond. Throws ConfigError when it would take
+  /// longer than any step may.
+  [[nodiscard]] Duration time(const Operator& work) const;
+
+  /// Whether collectives go over links that the parallelism describes.
+  [[nodiscard]] bool are_described() const { return is_described_; }
+
+  /// Whether the time is one by latency and bandwidth alone, which no measurement stands behind.
+  [[nodiscard]] bool is_estimate(const Operator& work) const;
+
+ private:
+  /// In seconds and bytes a second, slowed by the straggler.
+  struct Link {
+    double latency_s = 0;
+    double bandwidth = 0;
+  };
+  static Link slowed_link(const GpuLink& link, double straggler);
+  [[nodiscard]] double ring_s(const Operator& work) const;
+  [[nodiscard]] double levels_s(const Operator& work) const;
+
+  std::int64_t gpus_, in_node_;
+  bool is_described_;
+  Duration start_up_;  // of a fitted collective
+  BytesPerSecond bandwidth_;
+  Link near_, far_, hop_;
+};
+
+}  // namespace inferometer

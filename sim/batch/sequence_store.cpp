@@ -1,0 +1,177 @@
+#include "sim/batch/sequence_store.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+namespace {
+
+void erase_from(std::deque<SequenceId>& list, SequenceId id) {
+  const auto place = std::find(list.begin(), list.end(), id);
+  INFEROMETER_CHECK(place != list.end(), "a sequence stands in the list of its state");
+  list.erase(place);
+}
+
+}  // namespace
+
+SequenceId SequenceStore::add(const Request& request, std::int64_t output_limit) {
+  SequenceId id = kNoSequence;
+  if (vacant.empty()) {
+    id = static_cast<SequenceId>(sequences.size());
+    sequences.emplace_back();
+  } else {
+    id = vacant.back();
+    vacant.pop_back();
+  }
+  Sequence fresh;
+  fresh.request_id = request.id;
+  fresh.session = request.session;
+  fresh.arrival = request.arrival;
+  fresh.prompt = request.prompt.count();
+  fresh.output = std::min(request.output.count(), output_limit);
+  fresh.max_new = std::min(request.max_new.count(), output_limit);
+  at(id) = fresh;
+  return id;
+}
+
+SequenceId SequenceStore::enqueue(const Request& request, std::int64_t output_limit, std::int32_t retries) {
+  const SequenceId id = add(request, output_limit);
+  Sequence& s = at(id);
+  s.retries = retries;
+  waiting.push_back(id);
+  prefill_left += s.prompt;
+  tokens += s.prompt;
+  return id;
+}
+
+void SequenceStore::take_from_queue(SequenceId id) {
+  if (!waiting.empty() && waiting.front() == id) {
+    waiting.pop_front();
+  } else {
+    erase_from(waiting, id);
+  }
+}
+
+void SequenceStore::vacate(SequenceId id) {
+  at(id).state = Sequence::State::gone;
+  vacant.push_back(id);
+}
+
+SequenceId SequenceStore::expect(const Request& request, std::int64_t output_limit,
+                                 const Expectation& expectation) {
+  const SequenceId id = add(request, output_limit);
+  Sequence& s = at(id);
+  s.state = Sequence::State::expected;
+  s.order = expectation.order;
+  s.first_token_here = expectation.first_token_here;
+  s.retries = expectation.retries;
+  tokens += s.prompt;
+  auto place = expected.end();
+  while (place != expected.begin() && sequence(*std::prev(place)).order > s.order) {
+    --place;
+  }
+  expected.insert(place, id);
+  return id;
+}
+
+void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
+  Sequence& s = at(id);
+  s.prefill_replica = result.replica;
+  s.prefill_end = result.first_token;
+  s.was_admitted = true;
+  s.admitted = result.admitted;
+  s.preemptions = result.preemptions;
+  if (!s.first_token_here) {
+    s.emitted = 1;
+    ++tokens;
+    s.first_token = result.first_token;
+    s.last_emission = result.first_token;
+  }
+}
+
+bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
+  const Sequence& next = sequence(expected.front());
+  if (!waiting.empty() && sequence(waiting.front()).request_id < next.request_id) {
+    return false;
+  }
+  return pool.blocks_for(tokens_to_load(next)) + blocks_kept <= pool.free().count();
+}
+
+SequenceId SequenceStore::load_next() {
+  const SequenceId id = expected.front();
+  expected.pop_front();
+  Sequence& s = at(id);
+  s.state = Sequence::State::loading;
+  s.held_blocks = pool.blocks_for(tokens_to_load(s));
+  pool.take(BlockCount(s.held_blocks));
+  ++loading;
+  return id;
+}
+
+void SequenceStore::loaded(SequenceId id, TimePoint now) {
+  Sequence& s = at(id);
+  INFEROMETER_CHECK(s.state == Sequence::State::loading, "KV comes to blocks that wait for it");
+  --loading;
+  INFEROMETER_CHECK(s.prefill_replica >= 0, "KV comes from where the prompt was computed");
+  s.state = Sequence::State::ready;
+  s.computed = tokens_to_load(s);
+  s.handover = now - s.prefill_end;
+  ready.push_back(id);
+}
+
+SequenceId SequenceStore::take_ready() {
+  const SequenceId id = ready.front();
+  ready.pop_front();
+  return id;
+}
+
+void SequenceStore::stop_expecting(SequenceId id) {
+  Sequence& s = at(id);
+  if (s.state == Sequence::State::loading) {
+    --loading;
+    pool.give_back(BlockCount(s.held_blocks));
+    s.held_blocks = 0;
+  } else {
+    INFEROMETER_CHECK(s.state == Sequence::State::expected, "only what is still expected can stay away");
+    erase_from(expected, id);
+  }
+}
+
+void SequenceStore::recompute(SequenceId id) {
+  stop_expecting(id);
+  Sequence& s = at(id);
+  s.state = Sequence::State::waiting;
+  s.prefill_replica = -1;
+  waiting.push_front(id);
+  prefill_left += s.prompt + s.emitted;
+}
+
+void SequenceStore::forget(SequenceId id) {
+  stop_expecting(id);
+  tokens -= sequence(id).prompt + sequence(id).emitted;
+  vacate(id);
+}
+
+void SequenceStore::release(SequenceId id) {
+  Sequence& s = at(id);
+  INFEROMETER_CHECK(s.state == Sequence::State::handed_over, "only what was handed over is released");
+  --handed_over;
+  pool.give_back(BlockCount(s.held_blocks));
+  vacate(id);
+}
+
+void SequenceStore::clear() {
+  pool.give_back(pool.held());
+  sequences.clear();
+  vacant.clear();
+  waiting.clear();
+  expected.clear();
+  ready.clear();
+  loading = 0;
+  handed_over = 0;
+  prefill_left = 0;
+  tokens = 0;
+}
+
+}  // namespace inferometer

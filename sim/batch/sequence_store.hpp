@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "base/units.hpp"
+#include "sim/batch/sequence.hpp"
+#include "sim/kvcache/block_pool.hpp"
+#include "workloads/request.hpp"
+
+namespace inferometer {
+
+/// What became of a prompt on the replica that computed it.
+struct PromptResult {
+  std::int32_t replica = 0;
+  TimePoint admitted;     ///< to that replica's batch
+  TimePoint first_token;  ///< when its prefill ended, and its first token came out
+  std::int32_t preemptions = 0;
+};
+
+/// How a sequence whose KV comes from elsewhere is queued.
+struct Expectation {
+  std::int64_t order = 0;         ///< KV blocks are given to lower ones first
+  bool first_token_here = false;  ///< it is computed here, from the prompt's last token, and not taken over
+  std::int32_t retries = 0;
+};
+
+/// What the micro-batches of one replica share: its sequences, its queue, its KV blocks. A replica without a
+/// pipeline has one micro-batch. O(1) each, except where said.
+class SequenceStore {
+ public:
+  SequenceStore(BlockCount blocks, std::int64_t block_size) : pool(blocks, block_size) {}
+
+  [[nodiscard]] const Sequence& sequence(SequenceId id) const {
+    return sequences[static_cast<std::size_t>(id)];
+  }
+  Sequence& at(SequenceId id) { return sequences[static_cast<std::size_t>(id)]; }
+
+  SequenceId enqueue(const Request& request, std::int64_t output_limit, std::int32_t retries);
+  /// Takes a sequence out of the waiting queue. O(place).
+  void take_from_queue(SequenceId id);
+  void vacate(SequenceId id);
+
+  // --- KV that comes from elsewhere: expected -> loading -> ready, then it decodes ---
+  /// O(place from the back).
+  SequenceId expect(const Request& request, std::int64_t output_limit, const Expectation& expectation);
+  /// Its prompt has been computed; to be told before its KV is here.
+  void prompt_computed(SequenceId id, const PromptResult& result);
+  /// Tokens of KV that come.
+  [[nodiscard]] static std::int64_t tokens_to_load(const Sequence& s) {
+    return s.prompt - (s.first_token_here ? 1 : 0);
+  }
+  /// Whether the first expected sequence may take its blocks while so many must stay free: none that is older
+  /// waits for blocks.
+  [[nodiscard]] bool can_load_next(std::int64_t blocks_kept) const;
+  /// Takes the blocks of the first expected sequence.
+  SequenceId load_next();
+  /// All of a loading sequence's KV has come.
+  void loaded(SequenceId id, TimePoint now);
+  /// The next ready sequence leaves the list, to decode.
+  SequenceId take_ready();
+  /// Its KV will not come: back to the queue as if preempted, at its head. O(place).
+  void recompute(SequenceId id);
+  /// It will not come at all: an expected or loading sequence is forgotten. O(place).
+  void forget(SequenceId id);
+
+  /// Blocks of a sequence that was handed over are free again.
+  void release(SequenceId id);
+
+  /// Everything is gone.
+  void clear();
+
+  BlockPool pool;
+  std::vector<Sequence> sequences;
+  std::vector<SequenceId> vacant;
+  std::deque<SequenceId> waiting;
+  std::deque<SequenceId> expected;  ///< wait for blocks, by Expectation::order
+  std::deque<SequenceId> ready;     ///< hold blocks and KV, wait for a seat
+  std::int64_t loading = 0;         ///< sequences that hold blocks and wait for KV
+  std::int64_t handed_over = 0;     ///< sequences whose KV is still held for another replica
+  /// Tokens that waiting and prefilling sequences must still run before they emit.
+  std::int64_t prefill_left = 0;
+  /// Prompt and emitted tokens of all sequences that are here to run, expected ones included; without those
+  /// that running steps emit.
+  std::int64_t tokens = 0;
+
+ private:
+  SequenceId add(const Request& request, std::int64_t output_limit);
+  void stop_expecting(SequenceId id);
+};
+
+}  // namespace inferometer

@@ -1,0 +1,119 @@
+#include "sim/cluster/fleet.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace inferometer {
+
+std::string_view to_string(PoolRole role) {
+  switch (role) {
+    case PoolRole::mixed:
+      return "mixed";
+    case PoolRole::prefill:
+      return "prefill";
+    case PoolRole::decode:
+      return "decode";
+  }
+  return "";
+}
+
+Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads) : setup_(setup), loads_(loads) {
+  for (std::size_t pool = 0; pool < setup.pools.size(); ++pool) {
+    const PoolSetup& pool_setup = setup.pools[pool];
+    for (std::int32_t place = 0; place < pool_setup.replicas; ++place) {
+      members_.push_back({.pool = pool,
+                          .place = static_cast<std::size_t>(place),
+                          .role = pool_setup.role,
+                          .status = place < pool_setup.at_start ? ReplicaStatus::up : ReplicaStatus::off});
+    }
+    routers_[static_cast<std::size_t>(pool_setup.role)] = pool_setup.make_router();
+  }
+  outstanding_.resize(members_.size());
+  list_candidates();
+  if (setup.state_interval > Duration()) {
+    snapshot_.loads.resize(members_.size());
+    snapshot_.outstanding.resize(members_.size());
+  }
+}
+
+const std::vector<GpuPlace>& Fleet::places(std::int32_t replica) const {
+  return pool(replica).places[member(replica).place];
+}
+
+std::vector<std::int32_t> Fleet::in_status(PoolRole role, ReplicaStatus status) const {
+  std::vector<std::int32_t> found;
+  for (std::int32_t replica = 0; replica < replicas(); ++replica) {
+    if (member(replica).role == role && member(replica).status == status) {
+      found.push_back(replica);
+    }
+  }
+  return found;
+}
+
+std::int32_t Fleet::choose(PoolRole role, const Request& request) {
+  const auto index = static_cast<std::size_t>(role);
+  const std::vector<std::int32_t>& candidates = candidates_[index];
+  INFEROMETER_CHECK(!candidates.empty(), "somebody takes requests of the role");
+  const bool is_late = setup_.state_interval > Duration();
+  const std::int32_t chosen = routers_[index]->choose(
+      request, RouterView(candidates, is_late ? snapshot_.outstanding : outstanding_,
+                          is_late ? static_cast<const LoadSource&>(snapshot_) : loads_));
+  INFEROMETER_CHECK(std::binary_search(candidates.begin(), candidates.end(), chosen),
+                    "a router chooses among those that take requests");
+  return chosen;
+}
+
+void Fleet::sent(std::int32_t replica) {
+  ++outstanding_[static_cast<std::size_t>(replica)];
+  ++total_outstanding_;
+  ++member(replica).routed;
+}
+
+void Fleet::left(std::int32_t replica, std::int64_t requests) {
+  outstanding_[static_cast<std::size_t>(replica)] -= requests;
+  total_outstanding_ -= requests;
+  INFEROMETER_CHECK(outstanding(replica) >= 0, "no more requests leave a replica than were sent to it");
+}
+
+void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now) {
+  Member& one = member(replica);
+  const bool was_off = one.status == ReplicaStatus::off;
+  const bool is_off = status == ReplicaStatus::off;
+  if (was_off != is_off) {
+    one.paid += is_off ? now - one.since : Duration();
+    one.since = now;
+  }
+  one.status = status;
+  list_candidates();
+}
+
+void Fleet::set_role(std::int32_t replica, PoolRole role) {
+  member(replica).role = role;
+  list_candidates();
+}
+
+Duration Fleet::paid(std::int32_t replica, TimePoint now) const {
+  const Member& one = member(replica);
+  return one.paid + (one.status == ReplicaStatus::off ? Duration() : now - one.since);
+}
+
+void Fleet::take_snapshot() {
+  snapshot_.outstanding = outstanding_;
+  for (std::int32_t replica = 0; replica < replicas(); ++replica) {
+    snapshot_.loads[static_cast<std::size_t>(replica)] = loads_.load(replica);
+  }
+}
+
+void Fleet::list_candidates() {
+  for (std::vector<std::int32_t>& list : candidates_) {
+    list.clear();
+  }
+  for (std::int32_t replica = 0; replica < replicas(); ++replica) {
+    if (member(replica).status == ReplicaStatus::up) {
+      candidates_[static_cast<std::size_t>(member(replica).role)].push_back(replica);
+    }
+  }
+}
+
+}  // namespace inferometer

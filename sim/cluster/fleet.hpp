@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "sim/cluster/cluster_setup.hpp"
+#include "sim/router/router.hpp"
+
+namespace inferometer {
+
+enum class ReplicaStatus : std::uint8_t {
+  off,
+  starting,
+  up,
+  draining,  ///< finishes what it has, takes nothing more
+};
+
+/// Which replicas there are, what each is for at present, how much has been sent to it, and who gets the next
+/// request.
+class Fleet {
+ public:
+  /// `loads` tells of replicas as they are. Both outlive the fleet.
+  Fleet(const ClusterSetup& setup, const LoadSource& loads);
+
+  [[nodiscard]] std::int32_t replicas() const { return static_cast<std::int32_t>(members_.size()); }
+  /// The pool whose hardware a replica has.
+  [[nodiscard]] const PoolSetup& pool(std::int32_t replica) const {
+    return setup_.pools[member(replica).pool];
+  }
+  [[nodiscard]] const std::vector<GpuPlace>& places(std::int32_t replica) const;
+  [[nodiscard]] PoolRole role(std::int32_t replica) const { return member(replica).role; }
+  [[nodiscard]] ReplicaStatus status(std::int32_t replica) const { return member(replica).status; }
+  /// Requests sent to a replica that have not left it.
+  [[nodiscard]] std::int64_t outstanding(std::int32_t replica) const {
+    return outstanding_[static_cast<std::size_t>(replica)];
+  }
+  [[nodiscard]] std::int64_t outstanding() const { return total_outstanding_; }
+  /// Requests ever sent to a replica.
+  [[nodiscard]] std::int64_t routed(std::int32_t replica) const { return member(replica).routed; }
+  /// As it is, whatever routers may see.
+  [[nodiscard]] ReplicaLoad load(std::int32_t replica) const { return loads_.load(replica); }
+  /// Replicas of a role that take requests, ascending.
+  [[nodiscard]] std::span<const std::int32_t> candidates(PoolRole role) const {
+    return candidates_[static_cast<std::size_t>(role)];
+  }
+  /// Replicas of a role in a status. O(replicas).
+  [[nodiscard]] std::vector<std::int32_t> in_status(PoolRole role, ReplicaStatus status) const;
+
+  /// Who gets the request, by the router of the role. Precondition: there is a candidate.
+  [[nodiscard]] std::int32_t choose(PoolRole role, const Request& request);
+  void sent(std::int32_t replica);
+  void left(std::int32_t replica, std::int64_t requests);
+
+  /// O(replicas).
+  void set_status(std::int32_t replica, ReplicaStatus status, TimePoint now);
+  void set_role(std::int32_t replica, PoolRole role);
+  /// Time that the replica has not been off, up to `now`.
+  [[nodiscard]] Duration paid(std::int32_t replica, TimePoint now) const;
+
+  /// From now on routers see the replicas as they are at present, until the next call. O(replicas).
+  void take_snapshot();
+
+ private:
+  struct Member {
+    std::size_t pool = 0;
+    std::size_t place = 0;  // in the pool
+    PoolRole role = PoolRole::mixed;
+    ReplicaStatus status = ReplicaStatus::up;
+    TimePoint since{};  // the last change between off and not
+    Duration paid{};
+    std::int64_t routed = 0;
+  };
+  struct Snapshot final : LoadSource {
+    [[nodiscard]] ReplicaLoad load(std::int32_t replica) const override {
+      return loads[static_cast<std::size_t>(replica)];
+    }
+    std::vector<ReplicaLoad> loads;
+    std::vector<std::int64_t> outstanding;
+  };
+
+  [[nodiscard]] const Member& member(std::int32_t replica) const {
+    return members_[static_cast<std::size_t>(replica)];
+  }
+  Member& member(std::int32_t replica) { return members_[static_cast<std::size_t>(replica)]; }
+  void list_candidates();
+
+  const ClusterSetup& setup_;
+  const LoadSource& loads_;
+  std::vector<Member> members_;
+  std::vector<std::int64_t> outstanding_;
+  std::int64_t total_outstanding_ = 0;
+  std::array<std::vector<std::int32_t>, kPoolRoles> candidates_;
+  std::array<std::unique_ptr<Router>, kPoolRoles> routers_;
+  Snapshot snapshot_;  // in use when routers learn of replicas only now and then
+};
+
+}  // namespace inferometer

@@ -1,0 +1,41 @@
+#include "sim/metrics/cost_totals.hpp"
+
+namespace inferometer {
+namespace {
+
+CostSum sum_of(const StepCost& cost) {
+  return {cost.compute.count(), cost.bandwidth.count(), cost.latency.count(),     cost.communication.count(),
+          cost.host.count(),    cost.bubble.count(),    cost.extrapolated.count()};
+}
+
+}  // namespace
+
+CostSum& CostSum::operator+=(const CostSum& other) {
+  compute += other.compute;
+  bandwidth += other.bandwidth;
+  latency += other.latency;
+  communication += other.communication;
+  host += other.host;
+  bubble += other.bubble;
+  extrapolated += other.extrapolated;
+  return *this;
+}
+
+StepCost mean_cost(const CostSum& sum, std::int64_t count) {
+  const auto mean = [count](Int128 part) { return Duration(static_cast<std::int64_t>(part / count)); };
+  return {mean(sum.compute), mean(sum.bandwidth), mean(sum.latency),     mean(sum.communication),
+          mean(sum.host),    mean(sum.bubble),    mean(sum.extrapolated)};
+}
+
+CostSum CostTotals::sum() const {
+  CostSum sum = settled_;
+  return sum += sum_of(recent_);
+}
+
+void CostTotals::settle() {
+  settled_ += sum_of(recent_);
+  recent_ = {};
+  recent_time_ = {};
+}
+
+}  // namespace inferometer

@@ -1,0 +1,14 @@
+#include "sim/router/builtin.hpp"
+
+namespace inferometer {
+
+void register_builtin_routers(RouterRegistry& registry) {
+  registry.add(round_robin_router());
+  registry.add(random_router());
+  registry.add(least_outstanding_router());
+  registry.add(least_tokens_router());
+  registry.add(power_of_two_router());
+  registry.add(session_affinity_router());
+}
+
+}  // namespace inferometer

@@ -1,0 +1,36 @@
+// Least tokens: the replica whose outstanding requests have the fewest tokens, prompts and what was emitted
+// so far together. Long prompts weigh more than short ones, which a count of requests does not see.
+
+#include <memory>
+
+#include "sim/router/builtin.hpp"
+#include "sim/router/least_loaded.hpp"
+
+namespace inferometer {
+namespace {
+
+class LeastTokens : public Router {
+ public:
+  std::int32_t choose(const Request& request, const RouterView& view) override {
+    (void)request;
+    return least_loaded(view, [&](std::int32_t replica) { return view.load(replica).tokens; });
+  }
+};
+
+}  // namespace
+
+RouterEntry least_tokens_router() {
+  return {
+      .name = "least_tokens",
+      .summary =
+          "Fewest tokens of requests not finished: minimum_tokens of SGLang's data-parallel controller",
+      .keys = {},
+      .make = [](const Values& router, std::uint64_t seed,
+                 const std::string& path) -> std::unique_ptr<Router> {
+        (void)router, (void)seed, (void)path;
+        return std::make_unique<LeastTokens>();
+      },
+  };
+}
+
+}  // namespace inferometer
