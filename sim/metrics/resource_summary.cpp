@@ -21,14 +21,13 @@ Int128 paid_time(const PoolAccount& pool, Duration duration) {
                                     : Int128{duration.count()} * pool.pool.replicas;
 }
 
-/// That of one GPU, when all pools have the same ones.
+/// That of one GPU, when it is the same in all pools.
 template <class Peak>
 double common_peak(std::span<const PoolAccount> pools, Peak PoolSettings::*peak) {
-  const PoolSettings& first = pools.front().settings;
-  const bool is_common = std::all_of(pools.begin(), pools.end(), [&](const PoolAccount& pool) {
-    return pool.settings.gpu == first.gpu && pool.settings.*peak == first.*peak;
-  });
-  return is_common ? (first.*peak).count() : 0;
+  const Peak first = pools.front().settings.*peak;
+  const bool is_common = std::all_of(pools.begin(), pools.end(),
+                                     [&](const PoolAccount& pool) { return pool.settings.*peak == first; });
+  return is_common ? first.count() : 0;
 }
 
 /// What GPUs did in steps of some phases.

@@ -40,8 +40,8 @@ struct PhaseSummary {
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
   /// Model FLOPs (bytes to and from HBM) over what one GPU's peak would have done in the phase's time, host
-  /// time included. Padding counts as work. Absent without work totals, peak or time, and of pools with
-  /// different GPUs.
+  /// time included. Padding counts as work. Absent without work totals, peak or time, and of pools whose
+  /// GPUs have different ones.
   std::optional<double> mfu, mbu;
 };
 

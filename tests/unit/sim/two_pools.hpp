@@ -93,7 +93,7 @@ inline void replay_two_pools(SimulationObserver& observer) {
 /// GPUs of two kinds; 96 and 60 KV blocks.
 inline SummarySettings two_pool_settings() {
   SummarySettings settings;
-  settings.census = {3, 3, 0, 0, 0};
+  settings.census = {.injected = 3, .completed = 3};
   settings.pools = {{.role = "prefill",
                      .gpu = "big",
                      .gpus = 2,
