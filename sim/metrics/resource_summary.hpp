@@ -15,16 +15,16 @@ namespace inferometer {
 
 /// What the recorder cannot know of a pool.
 struct PoolSettings {
-  std::string role;                     ///< for people: "prefill"
-  std::string gpu;                      ///< its name
-  std::int64_t gpus = 1;                ///< of one replica
-  std::int64_t kv_blocks = 0;           ///< of all its replicas together
-  FlopsPerSecond peak_flops;            ///< of one GPU; 0 = leave MFU out
-  BytesPerSecond peak_bandwidth;        ///< of one GPU; 0 = leave MBU out
-  Watts tdp;                            ///< of one GPU; 0 = leave energy out
-  std::optional<DollarsPerHour> price;  ///< of one replica, all its GPUs
+  std::string role;                       ///< for people: "prefill"
+  std::string gpu;                        ///< its name
+  std::int64_t gpus = 1;                  ///< of one replica
+  std::int64_t kv_blocks = 0;             ///< of all its replicas together
+  FlopsPerSecond peak_flops{};            ///< of one GPU; 0 = leave MFU out
+  BytesPerSecond peak_bandwidth{};        ///< of one GPU; 0 = leave MBU out
+  Watts tdp{};                            ///< of one GPU; 0 = leave energy out
+  std::optional<DollarsPerHour> price{};  ///< of one replica, all its GPUs
   /// For which replicas were there, added up; absent: all of them for the whole duration.
-  std::optional<double> paid_seconds;
+  std::optional<double> paid_seconds{};
 };
 
 /// Where the time went, as shares of the time for which replicas were there, all together (each micro-batch
