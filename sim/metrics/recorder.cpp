@@ -87,7 +87,7 @@ void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
 
 void MetricsRecorder::on_rejected(const RejectedRequest& request) {
   leave(request.rejected);
-  std::vector<RejectionCount>& counts = totals_.rejections;
+  std::vector<RejectionCount>& counts = request.is_lost ? totals_.losses : totals_.rejections;
   auto count = std::find_if(counts.begin(), counts.end(),
                             [&](const RejectionCount& other) { return other.reason == request.reason; });
   if (count == counts.end()) {

@@ -73,6 +73,7 @@ struct FinishTotals {
   ThinnedSamples<RequestLengths> lengths{kMostLengths};  ///< in order of finishing
 };
 
+/// Requests that left unfinished, for one reason.
 struct RejectionCount {
   std::string reason;
   std::int64_t requests = 0;
@@ -97,6 +98,7 @@ struct RunTotals {
   ArrivalTotals arrivals;
   FinishTotals finished;
   std::vector<RejectionCount> rejections;  ///< in order of first appearance
+  std::vector<RejectionCount> losses;      ///< likewise, of requests that had been taken
   TimePoint last_event;                    ///< the last arrival, step end or departure
 
   /// Request-picoseconds spent waiting up to the last event: those in the system, less those in steps. What

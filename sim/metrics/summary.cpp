@@ -96,6 +96,9 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   for (const RejectionCount& rejection : summary.rejections) {
     summary.failed += rejection.requests;
   }
+  for (const RejectionCount& loss : totals.losses) {
+    summary.failed += loss.requests;
+  }
   add_latencies(summary, recorder);
   add_throughput(summary, recorder);
   summary.truncated = settings.truncated;
@@ -105,6 +108,7 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   }
   summary.cluster = settings.cluster;
   if (summary.cluster) {
+    summary.cluster->lost = totals.losses;
     summary.cluster->transfers.handover =
         recorder.latencies().handover.statistics(rule_of(settings.definitions));
   }

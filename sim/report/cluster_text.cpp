@@ -121,8 +121,9 @@ std::vector<std::string> replica_figures(const ClusterSummary& cluster) {
   add_verb(cluster.replica_starts, "started");
   add_verb(cluster.replica_drains, "drained");
   add_verb(cluster.replica_failures, "failed");
+  add_verb(cluster.replica_moves, "moved to the other pool");
   add_count(figures, cluster.retries, "request", "begun anew");
-  add_count(figures, cluster.lost_tokens, "token", "computed in vain");
+  add_count(figures, cluster.lost_tokens, "token", "emitted in vain");
   return figures;
 }
 

@@ -3,9 +3,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/suggest.hpp"
 #include "sim/scenario/cluster_table.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/load_named.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
 namespace {
@@ -44,6 +46,29 @@ void check_roles(const Values& scenario, Diagnostics& diagnostics) {
                     "beside pools for prefill and decode, cluster.pools.mixed gets requests only with "
                     "engine.overflow_tokens, which is not given");
   }
+}
+
+/// Decodes join a batch that did not admit them: not every policy bears that.
+void check_takes_decodes(const PoolSpec& pool, const Values& scenario, Diagnostics& diagnostics) {
+  const bool is_to_decode =
+      pool.role == PoolRole::decode ||
+      (pool.role == PoolRole::prefill && scenario.section("cluster").has("dynamic_split"));
+  const std::string& name = pool.engine.text("policy");
+  const PolicyEntry* const policy = policy_registry().find(name);
+  if (!is_to_decode || policy == nullptr || policy->takes_handed_over) {
+    return;
+  }
+  std::vector<std::string> able;
+  for (const PolicyEntry& entry : policy_registry().entries()) {
+    if (entry.takes_handed_over) {
+      able.push_back(entry.name);
+    }
+  }
+  diagnostics.add(pool.engine.where("policy"), "policy " + name +
+                                                   " takes no sequences that another replica has "
+                                                   "prefilled, as pool " +
+                                                   std::string(to_string(pool.role)) + " must; " +
+                                                   join_alternatives(able, "and") + " do");
 }
 
 /// Where a key that a pool may leave to `hardware` is said.
@@ -106,6 +131,7 @@ std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model,
   for (const PoolRole role : kPoolOrder) {
     if (has_pool(pools, role)) {
       specs.push_back(read_pool(role, pools->section(to_string(role)), scenario, model, diagnostics));
+      check_takes_decodes(specs.back(), scenario, diagnostics);
     }
   }
   if (specs.empty()) {
