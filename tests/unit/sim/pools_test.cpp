@@ -108,15 +108,20 @@ TEST_CASE("a level is averaged over one replica while busy and added up over all
   CHECK(prefill.batch_size.peak == 0);
   CHECK(prefill.max_waiting == 1);
   const PoolSummary& decode = summary.pools[1];
-  CHECK(decode.kv_occupancy_blocks.mean_busy == Approx(580.0 / 60));  // 8 * 40 + 13 * 20
-  CHECK(decode.kv_occupancy_blocks.peak == 13);                       // of micro-batch 1, not 8 + 13
-  CHECK(decode.kv_share(15) == 0.5);                                  // 60 blocks, two micro-batches
+  // Either micro-batch sees what the replica holds: 8 * 20 + 21 * 20 and 21 * 20.
+  CHECK(decode.kv_occupancy_blocks.mean_busy == Approx(1000.0 / 60));
+  CHECK(decode.kv_occupancy_blocks.mean_total == Approx(1000.0 / 2 / 70));
+  CHECK(decode.kv_occupancy_blocks.peak == 21);
+  CHECK(decode.kv_share(15) == 0.25);  // 60 blocks, one replica
   CHECK(decode.batch_size.mean_busy == 1);
   CHECK(decode.batch_size.peak == 1);
   CHECK(decode.max_waiting == 0);
   CHECK(summary.running.mean_total == Approx(135.0 / 70));
-  CHECK(summary.kv_occupancy_blocks.peak == 13);
-  CHECK(summary.kv_occupancy_blocks.mean_busy == Approx(1300.0 / 135));
+  CHECK(decode.running.mean_total == Approx(60.0 / 70));
+  CHECK(summary.kv_occupancy_blocks.peak == 21);
+  CHECK(summary.kv_occupancy_blocks.mean_busy == Approx(1720.0 / 135));
+  CHECK(summary.kv_occupancy_blocks.mean_total == Approx((720.0 + 500) / 70));
+  CHECK(summary.replicas == 3);
 }
 
 TEST_CASE("replicas cost their price for as long as they are there") {
