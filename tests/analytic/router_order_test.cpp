@@ -65,9 +65,6 @@ TEST_CASE("the fewest outstanding beat taking turns where lengths differ") {
   const std::vector<Summary> fewest = with_router("least_outstanding");
   CHECK(is_positive(differences(turns, fewest, log_p99_ttft)));
   CHECK(is_positive(differences(turns, fewest, log_mean_ttft)));
-  // It joins the shortest of all queues, where two choices join the shorter of two.
-  const std::vector<Summary> two = with_router("{policy: power_of_two, load: requests}");
-  CHECK(is_positive(differences(two, fewest, log_p99_ttft)));
 }
 
 // Taking turns smooths arrivals, of which chance sends several to one replica.
