@@ -14,11 +14,20 @@ constexpr std::string_view kFull = "the cluster had as many requests as admissio
 constexpr std::string_view kTooLate = "its first token was foreseen to come later than admission allows";
 constexpr std::string_view kReplicaFailed = "the replica that had it failed";
 
+std::int32_t replicas_of(const ClusterSetup& setup) {
+  std::int32_t replicas = 0;
+  for (const PoolSetup& pool : setup.pools) {
+    replicas += pool.replicas;
+  }
+  return replicas;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineControl& control)
     : setup_(std::move(setup)),
       control_(control),
+      loads_(control, replicas_of(*setup_)),
       fleet_(*setup_, *this),
       timers_(control),
       transfers_(setup_->make_network ? setup_->make_network() : nullptr, control),
@@ -210,6 +219,7 @@ void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
 }
 
 void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
+  loads_.changed(replica);
   fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
   for (const HandOver& done : lane.handed_over()) {
     handovers_->prompt_done(done);
@@ -218,6 +228,7 @@ void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
 }
 
 void Coordinator::steps_begun(std::int32_t replica, const Replica& lane) {
+  loads_.changed(replica);
   fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
   for (const LoadStart& start : lane.load_starts()) {
     handovers_->blocks_taken(start);
@@ -258,18 +269,8 @@ void Coordinator::transfers_ended() {
 }
 
 ReplicaLoad Coordinator::load(std::int32_t replica) const {
-  const std::span<const Replica> lanes = control_.lanes(replica);
-  const SequenceStore& store = lanes.front().state().store();
-  ReplicaLoad load;
+  ReplicaLoad load = loads_.load(replica);
   load.outstanding = fleet_.outstanding(replica);
-  load.waiting = lanes.front().waiting() + static_cast<std::int64_t>(store.expected.size());
-  load.tokens = store.tokens;
-  load.prefill_tokens = store.prefill_left;
-  for (const Replica& lane : lanes) {
-    const Replica::Progress progress = lane.progress(control_.now());
-    load.tokens += progress.emitted;
-    load.prefill_tokens -= progress.prefilled;
-  }
   return load;
 }
 

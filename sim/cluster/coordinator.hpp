@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "sim/cluster/engine_control.hpp"
 #include "sim/cluster/fleet.hpp"
 #include "sim/cluster/handovers.hpp"
+#include "sim/cluster/load_book.hpp"
 #include "sim/cluster/timers.hpp"
 #include "sim/cluster/transfers.hpp"
 #include "sim/cluster/upkeep.hpp"
@@ -34,6 +36,8 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   void steps_begun(std::int32_t replica, const Replica& lane);
   void timer(std::uint32_t number);
   void transfers_ended();
+  /// Something has changed on the replica, or will before anyone asks for its load.
+  void load_changed(std::int32_t replica) { loads_.changed(replica); }
   [[nodiscard]] std::optional<TimePoint> next_transfer_end() { return transfers_.next_end(); }
 
   [[nodiscard]] const ClusterSetup& setup() const { return *setup_; }
@@ -46,6 +50,9 @@ class Coordinator final : private LoadSource, private UpkeepActions {
 
  private:
   [[nodiscard]] ReplicaLoad load(std::int32_t replica) const override;
+  [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override {
+    return loads_.tokens_at_least();
+  }
   void replica_failed(std::int32_t replica) override;
   void replica_up(std::int32_t replica) override;
   [[nodiscard]] std::int64_t held(PoolRole role) const override;
@@ -65,6 +72,7 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   std::shared_ptr<const ClusterSetup> setup_;
   EngineControl& control_;
   ClusterTotals totals_;
+  mutable LoadBook loads_;  // looks up what is asked for
   Fleet fleet_;
   Timers timers_;
   Transfers transfers_;

@@ -25,6 +25,8 @@ class EngineControl {
   virtual void interrupt(std::int32_t replica, bool always) = 0;
   /// After that: it looks for work when everything else of this moment has happened, never within the call.
   virtual void look_for_work(std::int32_t replica) = 0;
+  /// What happened there changes nothing but what routers see.
+  virtual void load_changed(std::int32_t replica) = 0;
   /// Everything on the replica is lost; it is empty then.
   virtual std::vector<Evacuated> fail(std::int32_t replica) = 0;
   /// on_timer() is to be called at that time.

@@ -33,6 +33,7 @@ Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads) : setup_(setup)
   list_candidates();
   if (setup.state_interval > Duration()) {
     snapshot_.loads.resize(members_.size());
+    snapshot_.tokens.resize(members_.size());
     snapshot_.outstanding.resize(members_.size());
   }
 }
@@ -112,7 +113,9 @@ Duration Fleet::paid(std::int32_t replica, TimePoint end) const {
 void Fleet::take_snapshot() {
   snapshot_.outstanding = outstanding_;
   for (std::int32_t replica = 0; replica < replicas(); ++replica) {
-    snapshot_.loads[static_cast<std::size_t>(replica)] = loads_.load(replica);
+    const auto place = static_cast<std::size_t>(replica);
+    snapshot_.loads[place] = loads_.load(replica);
+    snapshot_.tokens[place] = snapshot_.loads[place].tokens;
   }
 }
 

@@ -83,7 +83,9 @@ class Fleet {
     [[nodiscard]] ReplicaLoad load(std::int32_t replica) const override {
       return loads[static_cast<std::size_t>(replica)];
     }
+    [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override { return tokens; }
     std::vector<ReplicaLoad> loads;
+    std::vector<std::int64_t> tokens;
     std::vector<std::int64_t> outstanding;
   };
 

@@ -95,6 +95,7 @@ void Handovers::deliver(Journey& journey) {
     attach_decode(journey);
   } else {
     control_.lanes(journey.decode).front().store().prompt_computed(journey.at_decode, *journey.result);
+    control_.load_changed(journey.decode);
   }
   send(journey);
 }

@@ -240,6 +240,7 @@ std::span<Replica> Simulation::lanes(std::int32_t replica) {
 }
 
 void Simulation::interrupt(std::int32_t replica, bool always) {
+  coordinator_->load_changed(replica);
   const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
   for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
     interrupt_lane(lane, always);
@@ -247,6 +248,7 @@ void Simulation::interrupt(std::int32_t replica, bool always) {
 }
 
 void Simulation::look_for_work(std::int32_t replica) {
+  coordinator_->load_changed(replica);
   const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
   recount_waiting(range.first);
   for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
@@ -262,6 +264,7 @@ std::vector<Evacuated> Simulation::fail(std::int32_t replica) {
     lanes_[lane].fail(now_);
   }
   std::vector<Evacuated> lost = lanes_[range.first].evacuate(now_);
+  coordinator_->load_changed(replica);
   recount_waiting(range.first);
   return lost;
 }

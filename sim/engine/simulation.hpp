@@ -83,6 +83,7 @@ class Simulation final : private EngineControl {
   std::span<Replica> lanes(std::int32_t replica) override;
   void interrupt(std::int32_t replica, bool always) override;
   void look_for_work(std::int32_t replica) override;
+  void load_changed(std::int32_t replica) override { coordinator_->load_changed(replica); }
   std::vector<Evacuated> fail(std::int32_t replica) override;
   void set_timer(TimePoint time, std::uint32_t timer) override;
   void transfers_changed() override { post_next_transfer(); }

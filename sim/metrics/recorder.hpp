@@ -28,7 +28,7 @@ struct RecorderOptions {
   RequestLimits limits;      ///< what a request must meet to be counted as good
 };
 
-/// Replicas of one kind.
+/// Replicas of one kind: of the same hardware, whatever they are used for at a time.
 struct RecordedPool {
   std::string name = "mixed";
   std::int64_t replicas = 1;  ///< that there are at most, >= 1
@@ -99,11 +99,6 @@ class MetricsRecorder final : public SimulationObserver {
   /// when they are numbered through, pool by pool.
   explicit MetricsRecorder(std::vector<RecordedPool> pools, std::vector<std::int32_t> pool_of_replica = {},
                            const RecorderOptions& options = {});
-
-  /// What the replica does from now on counts for that pool.
-  void move_replica(std::int32_t replica, std::int32_t pool) {
-    pool_of_replica_[static_cast<std::size_t>(replica)] = pool;
-  }
 
   void on_arrival(const Request& request, std::int64_t waiting) override;
   void on_rejected(const RejectedRequest& request) override;

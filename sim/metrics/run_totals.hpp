@@ -32,6 +32,7 @@ struct PhaseTotals {
 
 /// A quantity that a step has all along: its integral over busy time, and its largest value. Of several
 /// replicas (or micro-batches of a pipeline), the integral is of all together, the peak of one on its own.
+/// Each micro-batch sees the blocks that its whole replica holds.
 struct LevelTotals {
   Int128 integral = 0;  ///< value times picoseconds
   std::int64_t peak = 0;

@@ -367,8 +367,10 @@ Replica::Progress Replica::progress(TimePoint now) const {
     return {};
   }
   constexpr Duration kInstant{1};
-  const std::int64_t steps = running_->stretch.ended_before(now + kInstant);
-  return {steps * running_->decodes, steps * running_->prefill_tokens};
+  const Stretch& stretch = running_->stretch;
+  const std::int64_t steps = stretch.ended_before(now + kInstant);
+  return {steps * running_->decodes, steps * running_->prefill_tokens,
+          steps < stretch.steps() ? std::optional(stretch.end_of(steps)) : std::nullopt};
 }
 
 void Replica::end_steps() {

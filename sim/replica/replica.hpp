@@ -150,6 +150,8 @@ class Replica {
   struct Progress {
     std::int64_t emitted = 0;
     std::int64_t prefilled = 0;
+    /// End of the step under way: until then it stays so, if nothing else changes. Nothing: longer.
+    std::optional<TimePoint> until{};
   };
   [[nodiscard]] Progress progress(TimePoint now) const;
 

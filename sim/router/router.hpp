@@ -31,6 +31,9 @@ class LoadSource {
   virtual ~LoadSource() = default;
   /// O(1).
   [[nodiscard]] virtual ReplicaLoad load(std::int32_t replica) const = 0;
+  /// By replica: at most load().tokens, which is then asked for only where this is less than the least found
+  /// so far. Valid until a load is asked for; loads asked for change it in place.
+  [[nodiscard]] virtual std::span<const std::int64_t> tokens_at_least() const = 0;
 };
 
 /// The replicas of a pool as a router sees them. Never a replica itself.
@@ -48,6 +51,8 @@ class RouterView {
     return outstanding_[static_cast<std::size_t>(replica)];
   }
   [[nodiscard]] ReplicaLoad load(std::int32_t replica) const { return loads_.load(replica); }
+  /// LoadSource::tokens_at_least().
+  [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const { return loads_.tokens_at_least(); }
 
  private:
   std::span<const std::int32_t> candidates_;

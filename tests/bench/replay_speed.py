@@ -13,11 +13,12 @@ import sys
 import tempfile
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # nothing of this run stays in the source tree
 from cpu_time import machine, measure, measure_in_turn, median_ratio, medians, pin_to_one_core
-from replay_workloads import AZURE_TRACE, BY_NAME, UNASKED, Bench, named, write_trace
+from replay_workloads import BY_NAME, UNASKED, Bench, is_there, named, write_trace
 
 SUMS = "{s+=$2; t+=$3} END {print s, t}"
 EXIT_SKIPPED = 77
@@ -72,28 +73,29 @@ def work_done(results):
 
 def compare(bench, workload, requests, arguments, empty):
     """Writes the trace of a workload and measures all there is to measure about it."""
-    most, rate = write_trace(bench, workload, requests)
-    commands = {"mawk": yardstick("trace.csv"), "fast": bench.run_command("trace.csv", workload.settings)}
+    plan = write_trace(bench, workload, requests, week_requests=arguments.week_requests)
+    run_command = partial(bench.run_command, "trace.csv", traffic=plan.traffic)
+    commands = {"mawk": yardstick("trace.csv"), "fast": run_command(workload.settings)}
     if not arguments.no_reference:
-        commands["reference"] = bench.run_command("trace.csv", workload.settings, "reference")
+        commands["reference"] = run_command(workload.settings, "reference")
     if arguments.engine_only:
-        commands["turned_away"] = bench.run_command("trace.csv", (*workload.settings, TURN_AWAY), out="out-away")
+        commands["turned_away"] = run_command((*workload.settings, TURN_AWAY), out="out-away")
     samples = measure_in_turn(commands, arguments.runs, bench.folder)
     results = bench.results()
     if "reference" in samples:
         check_same_results(results, bench.results("reference"), workload.name)
-    return report_case(workload, bench.policy, samples, work_done(results), empty, most, rate)
+    return report_case(workload, bench.policy, samples, work_done(results), empty, plan)
 
 
-def report_case(workload, policy, samples, work, empty, most, rate):
+def report_case(workload, policy, samples, work, empty, plan):
     program, mawk = medians(samples["fast"]), medians(samples["mawk"])
     requests, cpu = work["requests"], program["cpu_s"]
     case = {
         "label": workload.name,
         "policy": policy,
         "runs": len(samples["fast"]),
-        "capacity_requests_per_s": most,
-        "rate_requests_per_s": rate,
+        "capacity_requests_per_s": plan.capacity,
+        "rate_requests_per_s": plan.rate,
         **work,
         **program,
         "mawk_cpu_s": mawk["cpu_s"],
@@ -229,7 +231,7 @@ def double_output(bench, arguments, empty):
     for name, workload in workloads.items():
         own = {"mawk": samples["mawk"], "fast": samples[name]}
         work = work_done(bench.results(name))
-        cases.append(report_case(workload, bench.policy, own, work, empty, *planned[name]))
+        cases.append(report_case(workload, bench.policy, own, work, empty, planned[name]))
     show(cases, COLUMNS_OF_WORK)
     show(cases, COLUMNS_OF_TIME)
     more = median_ratio(samples["twice"], samples["once"], "cpu_s") - 1
@@ -241,9 +243,10 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="the program, e.g. build/release/inferometer")
     parser.add_argument("--requests", type=int, default=1_000_000, help="of each workload (default: 1,000,000)")
+    parser.add_argument("--week-requests", type=int, metavar="N", help="only so many of a week's, at its rate")
     parser.add_argument("--runs", type=int, default=5, help="times each case is run (default: 5)")
     parser.add_argument(
-        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but week"
+        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but week and week16"
     )
     parser.add_argument("--policies", nargs="+", default=["chunked_prefill"], metavar="POLICY")
     parser.add_argument("--no-reference", action="store_true", help="leave out the reference stepper")
@@ -303,13 +306,11 @@ def main():
     if shutil.which("mawk") is None:
         print("skipped: mawk, the yardstick, is not installed")
         return EXIT_SKIPPED
-    if not AZURE_TRACE.exists() and any(workload.is_azure for workload in workloads):
-        print(f"skipped: azure, because {AZURE_TRACE} is not there")
-        workloads = [workload for workload in workloads if not workload.is_azure]
-        if not workloads:
-            return EXIT_SKIPPED
+    workloads_there = [workload for workload in workloads if is_there(workload)]
+    if workloads and not workloads_there:
+        return EXIT_SKIPPED
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        report = measure_all(arguments, workloads, folder)
+        report = measure_all(arguments, workloads_there, folder)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")
     failed = list(failures(report, arguments))

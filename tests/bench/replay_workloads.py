@@ -1,5 +1,6 @@
 """The traffic that replay_speed.py measures: lengths, load, engine settings, and the trace files."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 AZURE_TRACE = ROOT / "../shared/data/traces/AzureLLMInferenceTrace_conv_2023.csv"
 AZURE_COPIES = 20
+MOONCAKE_TRACE = ROOT / "../shared/data/traces/mooncake_conversation_trace.jsonl"
 ENGINE = "model: llama-3-8b\nhardware: {gpu: h100-sxm, tensor_parallel: 1}\n"
 
 CHAT = "lengths: azure-conversation"
@@ -31,9 +33,25 @@ class Workload:
     load: float = 0.8  # share of the capacity
     settings: tuple = ()  # of the engine
     output_factor: int = 1
-    week: bool = False  # seven days with day and night at whatever load that is; --requests does not count
-    is_azure: bool = False  # recorded, at its own rate
+    week: int = 0  # so many requests in seven days with day and night; --requests does not count
+    generated: bool = False  # by the program itself as it runs: the trace is there for mawk alone
+    recorded: str = ""  # at its own rate
 
+
+# Prompts of up to 126,195 tokens: a model of 131,072. The pools of the second stand on a node each, so that all KV
+# crosses the fabric.
+MOONCAKE = ("model=llama-3.1-8b", "cluster.router=least_tokens", "cluster.hardware=dgx-h100")
+MOONCAKE8 = (*MOONCAKE, "cluster.pools.mixed.replicas=8", "cluster.network.model=ideal")
+MOONCAKE8_SIMGRID = (
+    *MOONCAKE,
+    "model=llama-3.1-8b",
+    "engine={policy: disaggregated, batch_policy: chunked_prefill}",
+    "hardware.tensor_parallel=2",
+    "cluster.pools={prefill: {replicas: 4}, decode: {replicas: 4}}",
+    "cluster.network.model=simgrid",
+)
+FLEET256 = ("cluster.pools.mixed.replicas=256", "cluster.router=least_tokens")
+WEEK16 = ("cluster.pools.mixed.replicas=16", "cluster.router=least_tokens", "metrics.percentiles=sketch")
 
 WORKLOADS = [
     Workload("chat50", load=0.5),
@@ -44,12 +62,16 @@ WORKLOADS = [
     Workload("rag", lengths=RAG),
     Workload("kv_starved", load=0.95, settings=("engine.num_gpu_blocks=1500",)),
     Workload("overload", load=1.2, settings=("engine.max_num_seqs=64",)),
-    Workload("azure", is_azure=True),
-    Workload("week", week=True),
+    Workload("azure", recorded="azure"),
+    Workload("mooncake8", recorded="mooncake", settings=MOONCAKE8),
+    Workload("mooncake8_simgrid", recorded="mooncake", settings=MOONCAKE8_SIMGRID),
+    Workload("fleet256", load=0.8, settings=FLEET256),
+    Workload("week", week=5_000_000),
+    Workload("week16", week=44_000_000, generated=True, settings=WEEK16),
 ]
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
 UNASKED = [workload.name for workload in WORKLOADS if not workload.week]
-WEEK = {"requests": 5_000_000, "rate": 5_000_000 / (7 * 86_400)}
+WEEK_SECONDS = 7 * 86_400
 
 FLOOD_RATE = 10_000  # req/s: far above any capacity here, so that nearly all requests are there at once
 FLOOD_REQUESTS = 20_000
@@ -66,10 +88,11 @@ class Bench:
     def write(self, name, traffic):
         (self.folder / name).write_text(f"{ENGINE}engine: {{policy: {self.policy}}}\nworkload: {{{traffic}}}\n")
 
-    def run_command(self, trace, settings=(), stepper="fast", out=None):
-        """The command that replays a file of the folder and writes all results to `out`, or out-STEPPER."""
+    def run_command(self, trace, settings=(), stepper="fast", out=None, traffic=None):
+        """The command that replays a file of the folder, or generates `traffic` instead, and writes all results to
+        `out`, or out-STEPPER."""
         scenario = f"{trace}.yaml"
-        self.write(scenario, f"trace: {trace}")
+        self.write(scenario, traffic or f"trace: {trace}")
         sets = [word for setting in settings for word in ("--set", setting)]
         return [self.program, "run", scenario, "--quiet", "--stepper", stepper, "--out", out or f"out-{stepper}", *sets]
 
@@ -108,20 +131,31 @@ def capacity(bench, workload):
     return stability["offered_requests_per_s"] / stability["load_share"]
 
 
-def write_trace(bench, workload, requests, trace="trace.csv"):
-    """Writes the trace file; returns the capacity and the rate it is meant for, None where that is not planned."""
-    if workload.is_azure:
-        write_repeated(AZURE_TRACE, bench.folder / trace, requests)
-        return None, None
+@dataclass(frozen=True)
+class Plan:
+    """What a trace was written for; None where that is not planned."""
+
+    capacity: float = None
+    rate: float = None
+    traffic: str = None  # as a scenario says it, where the program is to generate it itself
+
+
+def write_trace(bench, workload, requests, trace="trace.csv", week_requests=None):
+    """Writes the trace file. `week_requests`: so many of a week's at its rate, and not all."""
+    if workload.recorded:
+        source, write = RECORDED[workload.recorded]
+        write(source, bench.folder / trace, requests)
+        return Plan()
     most = capacity(bench, workload)
     if workload.week:
-        rate = WEEK["rate"]
-        traffic = f"generator: diurnal, rate: {rate:.6f} req/s, peak_to_trough: 4, requests: {WEEK['requests']}, {CHAT}"
+        rate = workload.week / WEEK_SECONDS
+        count = min(week_requests or workload.week, workload.week)
+        traffic = f"generator: diurnal, rate: {rate:.6f} req/s, peak_to_trough: 4, requests: {count}, {workload.lengths}"
     else:
         rate = workload.load * most
         traffic = f"generator: poisson, rate: {rate:.6f} req/s, requests: {requests}, {workload.lengths}"
     bench.generate(trace, traffic, workload.output_factor)
-    return most, rate
+    return Plan(most, rate, traffic if workload.generated else None)
 
 
 TICKS_PER_SECOND = 10**7  # the Azure trace writes times to 100 ns
@@ -154,6 +188,22 @@ def write_repeated(source, target, most):
         for copy in range(AZURE_COPIES):
             out.writelines(f"{stamp(time + copy * period)},{lengths}\n" for time, lengths in rows[: max(left, 0)])
             left -= len(rows)
+
+
+def write_first_lines(source, target, most):
+    with open(source, "rb") as lines, open(target, "wb") as out:
+        out.writelines(itertools.islice(lines, most))
+
+
+RECORDED = {"azure": (AZURE_TRACE, write_repeated), "mooncake": (MOONCAKE_TRACE, write_first_lines)}
+
+
+def is_there(workload):
+    """False, and said, for a recorded trace that is not."""
+    missing = workload.recorded and not RECORDED[workload.recorded][0].exists()
+    if missing:
+        print(f"skipped: {workload.name}, because {RECORDED[workload.recorded][0]} is not there")
+    return not missing
 
 
 def named(names):

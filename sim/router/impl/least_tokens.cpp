@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "sim/router/builtin.hpp"
-#include "sim/router/least_loaded.hpp"
 
 namespace inferometer {
 namespace {
@@ -13,7 +12,20 @@ class LeastTokens : public Router {
  public:
   std::int32_t choose(const Request& request, const RouterView& view) override {
     (void)request;
-    return least_loaded(view, [&](std::int32_t replica) { return view.load(replica).tokens; });
+    const std::span<const std::int64_t> at_least = view.tokens_at_least();
+    std::int32_t best = view.candidates().front();
+    std::int64_t least = view.load(best).tokens;
+    for (const std::int32_t replica : view.candidates().subspan(1)) {
+      if (at_least[static_cast<std::size_t>(replica)] >= least) {
+        continue;
+      }
+      const std::int64_t tokens = view.load(replica).tokens;
+      if (tokens < least) {
+        best = replica;
+        least = tokens;
+      }
+    }
+    return best;
   }
 };
 

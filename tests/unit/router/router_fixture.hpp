@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,13 +19,15 @@ namespace inferometer::testing {
 class PoolOfNumbers : public LoadSource {
  public:
   /// Replicas 0 to count - 1, all of them candidates, nothing on any.
-  explicit PoolOfNumbers(std::size_t count) : candidates_(count), outstanding_(count), loads_(count) {
+  explicit PoolOfNumbers(std::size_t count)
+      : candidates_(count), outstanding_(count), loads_(count), tokens_(count) {
     std::iota(candidates_.begin(), candidates_.end(), 0);
   }
 
   [[nodiscard]] ReplicaLoad load(std::int32_t replica) const override {
     return loads_[static_cast<std::size_t>(replica)];
   }
+  [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override { return tokens_; }
 
   /// Ascending.
   void set_candidates(std::vector<std::int32_t> candidates) { candidates_ = std::move(candidates); }
@@ -33,6 +36,7 @@ class PoolOfNumbers : public LoadSource {
   void set_load(std::int32_t replica, std::int64_t requests, std::int64_t tokens) {
     const auto at = static_cast<std::size_t>(replica);
     outstanding_[at] = requests;
+    tokens_[at] = tokens;
     loads_[at] = {.outstanding = requests, .waiting = requests, .tokens = tokens, .prefill_tokens = 0};
   }
 
@@ -42,6 +46,7 @@ class PoolOfNumbers : public LoadSource {
   std::vector<std::int32_t> candidates_;
   std::vector<std::int64_t> outstanding_;
   std::vector<ReplicaLoad> loads_;
+  std::vector<std::int64_t> tokens_;
 };
 
 inline RouterRegistry builtin_routers() {

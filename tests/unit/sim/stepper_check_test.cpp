@@ -144,8 +144,8 @@ std::string check_changed(const std::function<void(Changed&)>& change_fast,
   change_fast(fast);
   change_reference(reference);
   Simulation simulation = simulation_of(setup, Stepper::fast, make_policy(setup), workload(), fast);
-  check.compare(simulation,
-                simulation_of(setup, Stepper::reference, make_policy(setup), workload(), reference));
+  check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(simulation_of(
+                                setup, Stepper::reference, make_policy(setup), workload(), reference))));
   try {
     simulation.run();
     check.finish();
@@ -238,7 +238,7 @@ TEST_CASE("each micro-batch has an order of its own") {
   StepperCheck check(log);
   Changed reference(check.reference_side());
   reference.lane = by_kind;
-  check.compare(whole, reference_of(reference));
+  check.compare(whole, std::unique_ptr<Simulation>(new Simulation(reference_of(reference))));
   kept.tell(true, check);  // before the prefills, the first of which came first
   kept.tell(false, check);
   CHECK(log.steps().size() == 6);

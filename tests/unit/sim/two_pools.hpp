@@ -13,8 +13,8 @@
 //   1        0-40      prefill 1  24      8         4             2       2    0       13
 //   0        20-35     prefill 2  9       3         0             1       2    0       4
 //   2 lane 0 30-50     decode 0   0       10        2             1       2    5       8
-//   2 lane 0 50-70     decode 0   0       10        2             1       2    5       8
-//   2 lane 1 50-70     decode 1   0       8         2             1       2    7       13
+//   2 lane 0 50-70     decode 0   0       10        2             1       2    5       21
+//   2 lane 1 50-70     decode 1   0       8         2             1       2    7       21
 //
 // Steps are told at their ends, so that the first one of replica 1 comes after the second one of replica 0.
 // The two of micro-batch 0 are a stretch, told at 70.
@@ -62,13 +62,14 @@ inline void prefill_step(SimulationObserver& observer, std::int32_t replica, int
 }
 
 inline void decode_steps(SimulationObserver& observer, std::int32_t lane, int start, std::int64_t steps,
-                         const StepCost& cost, std::int64_t context, std::int64_t held) {
+                         const StepCost& cost, std::int64_t context, const std::vector<std::int64_t>& held) {
   const StepShape shape{1, context, 1, {}};
   const Stretch stretch(at_ms(start), StepLine{cost, {}, steps}, steps);
   StepRecord record{2, lane, stretch, shape};
   record.context_growth = 1;
   record.decodes = record.emitted = record.running = 1;
-  record.held_blocks = BlockCount(held);
+  record.held_blocks = BlockCount(held.front());
+  record.held_rounds = held;
   observer.on_steps(record);
 }
 
@@ -82,10 +83,10 @@ inline void replay_two_pools(SimulationObserver& observer) {
   request.retries = 1;
   observer.on_finished(request);
   prefill_step(observer, 1, 0, cost_ms(24, 8, 4, 2, 2, 0), 200, 13, 0);
-  decode_steps(observer, 0, 30, 2, cost_ms(0, 10, 2, 1, 2, 5), 101, 8);
+  decode_steps(observer, 0, 30, 2, cost_ms(0, 10, 2, 1, 2, 5), 101, {8, 21});
   request = {0, -1, at_ms(0), at_ms(0), at_ms(20), at_ms(70), 100, 3, 0, 3, 2, 0, 0, milliseconds(10)};
   observer.on_finished(request);
-  decode_steps(observer, 1, 50, 1, cost_ms(0, 8, 2, 1, 2, 7), 201, 13);
+  decode_steps(observer, 1, 50, 1, cost_ms(0, 8, 2, 1, 2, 7), 201, {21});
   request = {1, -1, at_ms(0), at_ms(0), at_ms(40), at_ms(70), 200, 2, 0, 2, 2, 1, 0, milliseconds(6)};
   observer.on_finished(request);
 }
@@ -93,7 +94,7 @@ inline void replay_two_pools(SimulationObserver& observer) {
 /// GPUs of two kinds; 96 and 60 KV blocks.
 inline SummarySettings two_pool_settings() {
   SummarySettings settings;
-  settings.census = {3, 3, 0, 0, 0};
+  settings.census = {.injected = 3, .completed = 3};
   settings.pools = {{.role = "prefill",
                      .gpu = "big",
                      .gpus = 2,
