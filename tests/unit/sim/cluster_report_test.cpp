@@ -61,7 +61,7 @@ TEST_CASE("a table of pools") {
                  "\npools        replicas  busy %    KV % at most running   MFU %   MBU %\n"
                  "  prefill           2    53.6    20.0    27.1    1.00       -       -  2 x big each\n"
                  "  decode            1    30.7    27.8    35.0    1.00       -       -  4 x small each\n"));
-  CHECK_FALSE(contains(text, "KV cache"));
+  CHECK_FALSE(contains(text, "\nKV cache  "));
   CHECK(contains(text, "o bubble 6.1 %"));  // 17 of 280
   CHECK(contains(text, "waiting     0.429 requests on average, 1 at most on one replica\n"));
   CHECK(
@@ -92,10 +92,10 @@ TEST_CASE("a pool's utilisation stands in its row") {
 TEST_CASE("a summary says what went on in the cluster") {
   const std::string text = terminal_summary(eventful_report(), false, 100);
   CHECK(contains(text, "\n2 lost: its replica failed\n"));
-  CHECK(
-      contains(text,
-               "\ntransfers   2 of 38.4 MB in all   handover: mean 8.00 ms   p50 8.00 ms   p90 9.60 ms   p99 "
-               "9.96 ms\n            5 aborted   6 prompts computed where they decode\n"));
+  CHECK(contains(
+      text,
+      "\ntransfers   2 KV caches, 38.4 MB in all   handover: mean 8.00 ms   p50 8.00 ms   p90 9.60 ms\n"
+      "            p99 9.96 ms   5 aborted   6 prompts computed where they decode\n"));
   // Links without traffic are not counted among those that are left out.
   CHECK(contains(text,
                  "\nlinks       b 50.0 %   d 25.0 %   e 25.0 %   a 12.5 %   f 6.25 %   and 2 less busy\n"));
