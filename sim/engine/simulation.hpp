@@ -65,6 +65,7 @@ class Simulation final : private EngineControl {
   };
 
   void dispatch(Event event);
+  [[nodiscard]] bool is_void(Event event) const;
   void receive_arrivals();
   void send_to_only_replica();
   void end_steps(std::uint32_t lane);

@@ -84,9 +84,7 @@ Replica::Start Replica::start_steps(TimePoint now) {
   departed_.clear();
   load_starts_.clear();
   pushed_.clear();
-  if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
-    take_in();
-  }
+  gave_back_ = false;
   if (!plan_something(now)) {
     const bool idle = state_.running_count() == 0 && state_.waiting().empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
@@ -114,12 +112,16 @@ void Replica::take_in() {
   }
 }
 
-// A plan that only preempts leaves room for another: sequences whose KV has come may hold so many blocks that
-// none of those that run finds one.
+// A plan that only preempts leaves room for another, and for who was waiting for a seat: sequences whose KV
+// has come may hold so many blocks that none of those that run finds one.
 bool Replica::plan_something(TimePoint now) {
   while (true) {
+    if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
+      take_in();
+    }
     plan_.clear();
     policy_->plan(ReplicaView(state_, now), plan_);
+    gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);
     if (plan_runs_a_step()) {
       return true;

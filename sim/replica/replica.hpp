@@ -160,6 +160,8 @@ class Replica {
   /// Of the last start_steps().
   [[nodiscard]] std::span<const LoadStart> load_starts() const { return load_starts_; }
   [[nodiscard]] std::span<const PushedChunk> pushed() const { return pushed_; }
+  /// Whether the last start_steps() gave back blocks or places in the queue.
+  [[nodiscard]] bool gave_back() const { return gave_back_; }
   [[nodiscard]] std::int64_t completed() const { return completed_; }
   [[nodiscard]] std::int64_t rejected() const { return rejected_; }
   /// Requests whose output was cut at max_model_len.
@@ -221,6 +223,7 @@ class Replica {
   std::vector<HandOver> handed_over_;
   std::vector<LoadStart> load_starts_;
   std::vector<PushedChunk> pushed_;
+  bool gave_back_ = false;
   std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none
   std::vector<SequenceId> finished_;
   std::int64_t completed_ = 0;
