@@ -282,12 +282,12 @@ void Upkeep::moved(std::int32_t replica) {
   }
 }
 
-// Without a request on any replica, the next snapshot would show what this one does: there is none until a
-// request comes.
+// Without a request in the system, the next snapshot would show what this one does: there is none until one
+// comes.
 void Upkeep::take_snapshot() {
   has_snapshot_timer_ = false;
   fleet_.take_snapshot();
-  if (fleet_.outstanding() > 0) {
+  if (control_.in_system() > 0) {
     request_came();
   }
 }

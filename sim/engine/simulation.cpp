@@ -1,5 +1,6 @@
 #include "sim/engine/simulation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -138,7 +139,8 @@ void Simulation::end_steps(std::uint32_t lane) {
 
 // Steps that end now end before what comes now.
 void Simulation::interrupt_lane(std::uint32_t lane, bool always) {
-  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always);
+  const bool has_decided = decided_at_ == now_ && lane <= last_decided_;
+  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always, has_decided);
   if (!end) {
     return;
   }
@@ -154,6 +156,8 @@ void Simulation::schedule(std::uint32_t lane) {
   if (replica.is_running()) {
     return;
   }
+  last_decided_ = decided_at_ == now_ ? std::max(last_decided_, lane) : lane;
+  decided_at_ = now_;
   const Replica::Start start = replica.start_steps(now_);
   recount_waiting(lane);
   report_departures(lane);

@@ -305,12 +305,15 @@ std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stabi
   return 1 + demand.steps_within(state_.blocks().free().count(), 1, steps - 1);
 }
 
-std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always) {
+std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has_decided) {
   if (!running_ || !(running_->ends_on_arrival || always)) {
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
-  const std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  if (has_decided && steps < stretch.steps() && stretch.end_of(steps - 1) == now) {
+    ++steps;
+  }
   running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
   if (steps == stretch.steps()) {
     return std::nullopt;

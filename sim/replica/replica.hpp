@@ -119,7 +119,8 @@ class Replica {
   /// step under way, as it would have done if every step had been planned. Returns the new end, when there is
   /// one; it may be `now`, and then the steps must be ended before the request comes. `always`: whether it
   /// could or not; to be called before anything else is done to the queue or the blocks from outside.
-  std::optional<TimePoint> interrupt(TimePoint now, bool always = false);
+  /// `has_decided`: a step that begins now has begun already, as replicas decide one after the other.
+  std::optional<TimePoint> interrupt(TimePoint now, bool always = false, bool has_decided = false);
   /// Precondition: steps are running and end now.
   void end_steps();
 

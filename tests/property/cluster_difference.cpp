@@ -50,10 +50,15 @@ std::string compare_steps(const ClusterRun& got, const ClusterRun& expected) {
     return "lanes that ran";
   }
   for (auto a = got.steps.begin(), b = expected.steps.begin(); a != got.steps.end(); ++a, ++b) {
-    const std::string other = first_other("step", a->second, b->second);
-    if (a->first != b->first || !other.empty()) {
-      return other + " of replica " + std::to_string(a->first.first) + ", lane " +
-             std::to_string(a->first.second);
+    if (a->first != b->first) {
+      return "lanes that ran";
+    }
+    const auto [x, y] = std::mismatch(a->second.begin(), a->second.end(), b->second.begin(), b->second.end());
+    if (x != a->second.end() || y != b->second.end()) {
+      return "step " + std::to_string(x - a->second.begin()) + " of replica " +
+             std::to_string(a->first.first) + ", lane " + std::to_string(a->first.second) + "\n got" +
+             (x == a->second.end() ? " none" : to_text(*x)) + "\n not" +
+             (y == b->second.end() ? " none" : to_text(*y));
     }
   }
   return "";
