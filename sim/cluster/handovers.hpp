@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,11 @@ class Handovers {
   bool decode_failed(std::int64_t request_id, std::int32_t replica);
   /// Decode replicas have come up: prompts that found none go there. O(requests in handover).
   void decode_available();
+  /// Requests that found no decode replica, in order. O(requests in handover).
+  [[nodiscard]] std::vector<std::int64_t> unattached() const;
+  /// Of them, those whose prompt is computed, or not begun, are lost, where that is so of their prefill
+  /// replica. What is being computed goes on until it is done. O(requests in handover).
+  void lose_unattached(std::string_view reason, const std::function<bool(std::int32_t)>& is_lost);
 
  private:
   struct Journey {

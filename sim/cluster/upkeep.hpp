@@ -21,7 +21,7 @@ class UpkeepActions {
   virtual void replica_failed(std::int32_t replica) = 0;
   /// Takes requests from now on, or in another role.
   virtual void replica_up(std::int32_t replica) = 0;
-  /// Requests that wait for a replica of the role to be up.
+  /// Requests that wait, and need a replica of the role.
   [[nodiscard]] virtual std::int64_t held(PoolRole role) const = 0;
 };
 
@@ -43,12 +43,17 @@ class Upkeep {
   void request_came();
   /// Whether a replica of the role that takes requests may still come.
   [[nodiscard]] bool may_come(PoolRole role) const;
+  /// Whether the replica drains to join another pool.
+  [[nodiscard]] bool goes_over(std::int32_t replica) const {
+    return members_[static_cast<std::size_t>(replica)].becomes.has_value();
+  }
 
  private:
   struct Member {
     std::int64_t start = 0;                // number of the latest start
     std::int32_t returns = 0;              // timers under way that start it
     std::optional<std::uint32_t> weights;  // transfer under way
+    std::optional<PoolRole> becomes;       // once it has drained
   };
   struct Scaling {
     std::optional<TimePoint> too_many_since;
@@ -64,6 +69,8 @@ class Upkeep {
   void autoscale(std::size_t rule);
   void look_at_split();
   void move(std::int32_t replica, PoolRole role);
+  void moved(std::int32_t replica);
+  [[nodiscard]] bool has_drained(std::int32_t replica) const;
   void take_snapshot();
   void repeat(Timer::Kind kind, std::int64_t key, Duration interval);
 
