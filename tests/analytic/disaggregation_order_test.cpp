@@ -8,6 +8,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/paired_runs.hpp"
+#include "tests/support/scenario_run.hpp"
 
 namespace inferometer::testing {
 namespace {
@@ -87,6 +88,18 @@ TEST_CASE("with a backlog no split serves as many as the same GPUs together") {
     CAPTURE(prefill);
     CHECK(is_positive(differences(mixed, run_seeds(text, split(prefill, 4 - prefill)), throughput)));
   }
+}
+
+// One replica for long outputs, three for short prompts: prompts are done at once and wait, their KV held
+// where they were computed, for room at the decode replica. They are a queue as any other.
+TEST_CASE("prompts that wait for a decode replica without room are an unstable queue") {
+  const std::string text = scenario({256, 512}, poisson(100, 6000));
+  const Summary starved = run_scenario(text, split(3, 1)).summary;
+  CHECK(*starved.stability.load > 2);
+  CHECK(starved.stability.verdict == QueueStability::unstable);
+  const Summary fed = run_scenario(scenario({256, 512}, poisson(50, 6000)), split(1, 3)).summary;
+  CHECK(*fed.stability.load < 0.8);
+  CHECK(fed.stability.verdict == QueueStability::stable);
 }
 
 // Prefill replicas to decode replicas as the time that prompts take to the time that outputs take.
