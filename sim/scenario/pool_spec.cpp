@@ -17,7 +17,8 @@ const Values* pools_of(const Values& scenario) {
 }
 
 bool has_pool(const Values* pools, PoolRole role) {
-  return pools != nullptr && pools->has(to_string(role));
+  return pools != nullptr && pools->has(to_string(role)) &&
+         pools->section(to_string(role)).count("replicas") > 0;
 }
 
 std::string pool_path(PoolRole role) {
@@ -88,6 +89,7 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   spec.straggler = pool.has("straggler") ? pool.number("straggler") : hardware.number("straggler");
   spec.engine = pool.has("engine") ? pool.section("engine") : scenario.section("engine");
   spec.cost_model = pool.has("cost_model") ? pool.section("cost_model") : scenario.section("cost_model");
+  spec.own_nodes = pool.has("own_nodes") && pool.flag("own_nodes");
   spec.gpu_at = place_of(pool, hardware, "gpu");
   spec.tensor_at = place_of(pool, hardware, "tensor_parallel");
   spec.pipeline_at = place_of(pool, hardware, "pipeline_parallel");

@@ -244,6 +244,30 @@ TEST_CASE("a tensor group over two nodes talks over their adapters") {
   CHECK_FALSE(pipeline.is_single);
 }
 
+TEST_CASE("a pool stands beside the one before it, or on nodes of its own") {
+  const std::vector<std::string> h100 = {"cluster.pools.decode.gpu=h100-sxm"};
+  CHECK(deploy(kSplit, h100).cluster->pools[1].places.at(0).at(0) == GpuPlace{0, 2});
+  CHECK(
+      deploy(kSplit, {h100[0], "cluster.pools.decode.own_nodes=true"}).cluster->pools[1].places.at(0).at(0) ==
+      GpuPlace{1, 0});
+  CHECK(deploy(kSplit, {h100[0], "cluster.pools.prefill.own_nodes=true"})
+            .cluster->pools[1]
+            .places.at(0)
+            .at(0) == GpuPlace{1, 0});
+}
+
+TEST_CASE("a pool of no replicas is none") {
+  const Deployment deployment =
+      deploy(kSplit, {"engine.policy=sarathi", "cluster.pools.prefill={replicas: 0, engine: {}}",
+                      "cluster.pools.prefill.engine={policy: sarathi}", "cluster.pools.decode.replicas=0",
+                      "cluster.pools.mixed.replicas=3"});
+  REQUIRE(deployment.pools.size() == 1);
+  CHECK(deployment.front().spec.role == PoolRole::mixed);
+  CHECK(deployment.replicas(0) == 3);
+  check_says(mistakes_of(kSplit, {"cluster.pools.decode.replicas=0"}).at(0).message,
+             {"there is no cluster.pools.decode"});
+}
+
 TEST_CASE("a pool's setup says what transfers carry and how fast prompts are computed") {
   const Deployment deployment = deploy(kSplit);
   const PoolSetup& prefill = deployment.cluster->pools[0];
@@ -269,8 +293,8 @@ TEST_CASE("all pools take what the least of them holds") {
 
 TEST_CASE("pools that nobody sends to and pools that are missing are mistakes of the scenario") {
   check_says(mistakes_of(kMixed, {"engine.policy=disaggregated"}).at(0).message, {"cluster.pools.prefill"});
-  check_says(mistakes_of(kSplit, {"engine.policy=sarathi"}).at(0).message,
-             {"cluster.pools.prefill goes with engine.policy disaggregated, not with sarathi"});
+  check_says(mistakes_of(kSplit, {"engine.policy=chunked_prefill"}).at(0).message,
+             {"cluster.pools.prefill goes with engine.policy disaggregated, not with chunked_prefill"});
   check_says(mistakes_of(kSplit, {"cluster.pools.mixed={}"}).at(0).message, {"overflow_tokens"});
   CHECK(mistakes_of(kSplit, {"cluster.pools.mixed={}", "engine.preset=splitwise"}).empty());
 }
