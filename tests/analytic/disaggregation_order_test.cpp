@@ -102,22 +102,45 @@ TEST_CASE("prompts that wait for a decode replica without room are an unstable q
   CHECK(fed.stability.verdict == QueueStability::stable);
 }
 
-// Prefill replicas to decode replicas as the time that prompts take to the time that outputs take.
-TEST_CASE("the best split moves with the ratio of prompt to output") {
-  struct Case {
-    Lengths lengths;
-    int best_prefill = 0;
-  };
-  for (const Case& each : {Case{{256, 512}, 1}, Case{{2000, 200}, 2}, Case{{4000, 64}, 3}}) {
-    const std::string text = scenario(each.lengths, "generator: all_at_once\n  requests: 400");
-    const std::vector<Summary> best = run_seeds(text, split(each.best_prefill, 4 - each.best_prefill));
-    for (const int other : {1, 2, 3}) {
-      if (other != each.best_prefill) {
-        CAPTURE(each.lengths.prompt, each.best_prefill, other);
-        CHECK(is_positive(differences(best, run_seeds(text, split(other, 4 - other)), throughput)));
-      }
+/// Of four replicas, so many for prefill serve more of a backlog than any other number.
+void check_best_split(const Lengths& lengths, int prefill) {
+  const std::string text = scenario(lengths, "generator: all_at_once\n  requests: 400");
+  const std::vector<Summary> best = run_seeds(text, split(prefill, 4 - prefill));
+  for (const int other : {1, 2, 3}) {
+    if (other != prefill) {
+      CAPTURE(other);
+      CHECK(is_positive(differences(best, run_seeds(text, split(other, 4 - other)), throughput)));
     }
   }
+}
+
+// The best split moves with the traffic: prefill replicas are to decode replicas as the time that prompts
+// take is to the time that outputs take.
+TEST_CASE("short prompts and long outputs want one replica in four for prefill") {
+  check_best_split({256, 512}, 1);
+}
+TEST_CASE("prompts ten times as long as outputs want half of the replicas for prefill") {
+  check_best_split({2000, 200}, 2);
+}
+TEST_CASE("long prompts and short outputs want three replicas in four for prefill") {
+  check_best_split({4000, 64}, 3);
+}
+
+// One prefill replica cannot keep up with these prompts, three can. Replicas that go over while the backlog
+// grows get there, later than who had known.
+TEST_CASE("a split that follows its load ends up between the wrong split and the right one") {
+  const std::string text = scenario({4000, 64}, poisson(25, 1500));
+  std::vector<std::string> following = split(1, 3);
+  following.push_back("cluster.dynamic_split={interval: 2 s}");
+  const std::vector<Summary> wrong = run_seeds(text, split(1, 3));
+  const std::vector<Summary> moving = run_seeds(text, following);
+  const std::vector<Summary> right = run_seeds(text, split(3, 1));
+  CHECK(is_positive(differences(wrong, moving, mean_e2el)));
+  CHECK(is_positive(differences(moving, right, mean_e2el)));
+  // No load is claimed of pools that change.
+  CHECK(wrong.front().stability.load.has_value());
+  CHECK_FALSE(moving.front().stability.load.has_value());
+  CHECK(moving.front().cluster->replica_moves > 0);
 }
 
 }  // namespace
