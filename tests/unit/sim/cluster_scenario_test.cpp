@@ -73,7 +73,8 @@ TEST_CASE("a pool says what differs from the scenario, and the rest is the scena
   CHECK(prefill.engine.text("policy") == "chunked_prefill");
   CHECK(prefill.engine.count("max_num_batched_tokens") == 4096);
   CHECK(prefill.engine.count("max_num_seqs") == 64);
-  // Where each value is written.
+  // Where each value is written, and the section itself.
+  CHECK(to_string(prefill.engine.where()) == "a.yaml:9:36");
   CHECK(to_string(prefill.engine.where("max_num_batched_tokens")) == "a.yaml:9:61");
   CHECK(to_string(prefill.engine.where("max_num_seqs")) == "a.yaml:5:17");
 
