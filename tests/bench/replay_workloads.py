@@ -80,10 +80,11 @@ FLOOD_REQUESTS = 20_000
 class Bench:
     """A program and a folder to work in."""
 
-    def __init__(self, program, folder, policy):
+    def __init__(self, program, folder, policy, settings=()):
         self.program = str(Path(program).resolve())
         self.folder = Path(folder)
         self.policy = policy
+        self.settings = settings  # of all runs, before those of a workload
 
     def write(self, name, traffic):
         (self.folder / name).write_text(f"{ENGINE}engine: {{policy: {self.policy}}}\nworkload: {{{traffic}}}\n")
@@ -93,7 +94,7 @@ class Bench:
         `out`, or out-STEPPER."""
         scenario = f"{trace}.yaml"
         self.write(scenario, traffic or f"trace: {trace}")
-        sets = [word for setting in settings for word in ("--set", setting)]
+        sets = [word for setting in (*self.settings, *settings) for word in ("--set", setting)]
         return [self.program, "run", scenario, "--quiet", "--stepper", stepper, "--out", out or f"out-{stepper}", *sets]
 
     def results(self, stepper="fast"):
