@@ -111,18 +111,6 @@ void BatchState::resume_decode(SequenceId id) {
   --suspended_;
 }
 
-void BatchState::prefetch_end(const StepPlan& plan, std::int64_t steps) const {
-  if (plan.decode) {
-    const SequenceId finished = decodes_.prefetch_finished(steps);
-    if (finished != kNoSequence) {
-      store_->prefetch(finished);
-    }
-  }
-  for (const StepPlan::Chunk& chunk : plan.chunks) {
-    decodes_.prefetch_join(sequence(chunk.id), chunk.id, plan.decode ? steps : 0);
-  }
-}
-
 void BatchState::advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps) {
   for (const SequenceId id : first_timers_) {
     at(id).first_token = first_end;

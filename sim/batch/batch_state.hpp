@@ -81,9 +81,6 @@ class BatchState {
   void resume_decode(SequenceId id);
   /// Takes blocks that decode steps need beyond the first.
   void take_blocks(BlockCount count) { store_->pool.take(count); }
-  /// Such a plan's steps, so many, have begun: brings what their end will touch into the cache. Among
-  /// hundreds of replicas it has left it since, and comes while others run.
-  void prefetch_end(const StepPlan& plan, std::int64_t steps) const;
   /// Every decoding sequence emits so many tokens, one a step, the first at `first_end`, the last at
   /// `last_end`. Precondition: no sequence has fewer left, no window fills up before the last.
   void advance_decodes(TimePoint first_end, TimePoint last_end, std::int64_t steps);

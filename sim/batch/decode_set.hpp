@@ -71,16 +71,6 @@ class DecodeSet {
     return saturations_.empty() ? kForever : saturations_.next(step_) - step_;
   }
 
-  /// For StepCalendar::prefetch_add() of a sequence that joins after so many steps with its next token
-  /// emitted.
-  void prefetch_join(const Sequence& sequence, SequenceId id, std::int64_t steps) const {
-    finishes_.prefetch_add(id, step_ + steps + sequence.output - sequence.emitted - 1);
-  }
-  /// For StepCalendar::prefetch_take() after so many steps.
-  [[nodiscard]] SequenceId prefetch_finished(std::int64_t steps) const {
-    return finishes_.prefetch_take(step_ + steps);
-  }
-
   /// A member that has emitted its last token, or kNoSequence. Asked again, it names the next one. Each must
   /// be taken out (leave) before the next step.
   SequenceId next_finished() { return finishes_.take(step_); }

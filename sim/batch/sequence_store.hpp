@@ -38,15 +38,6 @@ class SequenceStore {
   }
   Sequence& at(SequenceId id) { return sequences[static_cast<std::size_t>(id)]; }
 
-  /// Brings it into the cache.
-  void prefetch(SequenceId id) const {
-    constexpr std::size_t kCacheLine = 64;
-    const char* const begin = reinterpret_cast<const char*>(&sequence(id));
-    for (std::size_t offset = 0; offset < sizeof(Sequence); offset += kCacheLine) {
-      __builtin_prefetch(begin + offset);
-    }
-  }
-
   SequenceId enqueue(const Request& request, std::int64_t output_limit, std::int32_t retries);
   /// Takes a sequence out of the waiting queue. O(place).
   void take_from_queue(SequenceId id);

@@ -59,22 +59,6 @@ class StepCalendar {
     return now + static_cast<std::int64_t>((found - from) & mask_);
   }
 
-  /// Brings what add() of somebody for that step will touch into the cache.
-  void prefetch_add(SequenceId id, std::int64_t step) const {
-    __builtin_prefetch(&heads_[place_of(step)]);
-    if (static_cast<std::size_t>(id) < entries_.size()) {
-      __builtin_prefetch(&at(id));
-    }
-  }
-  /// The same for take(); who that is likely to be, or kNoSequence.
-  [[nodiscard]] SequenceId prefetch_take(std::int64_t step) const {
-    const SequenceId id = heads_[place_of(step)];
-    if (id != kNoSequence) {
-      __builtin_prefetch(&at(id));
-    }
-    return id;
-  }
-
   /// Takes out somebody who is due after `step`; kNoSequence when nobody is.
   SequenceId take(std::int64_t step) {
     for (SequenceId id = heads_[place_of(step)]; id != kNoSequence; id = heads_[place_of(step)]) {
@@ -105,7 +89,6 @@ class StepCalendar {
     return static_cast<std::size_t>(step) & mask_;
   }
   Entry& at(SequenceId id) { return entries_[static_cast<std::size_t>(id)]; }
-  [[nodiscard]] const Entry& at(SequenceId id) const { return entries_[static_cast<std::size_t>(id)]; }
 
   void put(SequenceId id, std::int64_t step, std::int64_t now) {
     const std::size_t place = place_of(std::min(step, now + size() - 1));

@@ -143,7 +143,7 @@ void Upkeep::switch_off(std::int32_t replica) {
   fleet_.set_status(replica, ReplicaStatus::off, control_.now());
 }
 
-void Upkeep::look_at(std::int32_t replica) {
+void Upkeep::look_at_drained(std::int32_t replica) {
   if (fleet_.status(replica) == ReplicaStatus::draining && fleet_.outstanding(replica) == 0 &&
       control_.lanes(replica).front().state().store().handed_over == 0) {
     switch_off(replica);

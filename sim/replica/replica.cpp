@@ -275,7 +275,6 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
   running_->context_growth = context_growth;
   running_->decodes = plan_.decode ? state_.decodes().count() : 0;
   running_->held_blocks = state_.blocks().held();
-  state_.prefetch_end(plan_, running_->stretch.steps());
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     running_->prefill_tokens += chunk.tokens;
   }

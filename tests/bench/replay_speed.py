@@ -246,7 +246,7 @@ def parse_arguments():
     parser.add_argument("--week-requests", type=int, metavar="N", help="only so many of a week's, at its rate")
     parser.add_argument("--runs", type=int, default=5, help="times each case is run (default: 5)")
     parser.add_argument(
-        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but week and week16"
+        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but weeks"
     )
     parser.add_argument("--policies", nargs="+", default=["chunked_prefill"], metavar="POLICY")
     parser.add_argument("--no-reference", action="store_true", help="leave out the reference stepper")

@@ -67,7 +67,8 @@ WORKLOADS = [
     Workload("mooncake8_simgrid", recorded="mooncake", settings=MOONCAKE8_SIMGRID),
     Workload("fleet256", load=0.8, settings=FLEET256),
     Workload("week", week=5_000_000),
-    Workload("week16", week=44_000_000, generated=True, settings=WEEK16),
+    Workload("week16", week=44_000_000, settings=WEEK16),
+    Workload("week16_generated", week=44_000_000, generated=True, settings=WEEK16),
 ]
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
 UNASKED = [workload.name for workload in WORKLOADS if not workload.week]
