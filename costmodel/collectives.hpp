@@ -19,6 +19,9 @@
 // hierarchy", MLSys 2019. Alpha-beta costs: Thakur, Rabenseifner, Gropp, "Optimization of collective
 // communication operations in MPICH", IJHPCA 19, 2005. Neither has the start-up of the library's kernels, so
 // that small messages are priced low. a1 of fitted links is the start-up of the all-reduce over its ring.
+//
+// A stage of a pipeline sends over its own link to the next: latency + bytes / bandwidth, and, where prices
+// stand on kernels, the start-up of a send and what it reaches of a link of the GPU's description.
 
 #include "base/units.hpp"
 #include "costmodel/operators.hpp"
@@ -41,7 +44,7 @@ class ReplicaLinks {
   /// Whether collectives go over links that the parallelism describes.
   [[nodiscard]] bool are_described() const { return is_described_; }
 
-  /// Whether the time is one by latency and bandwidth alone, which no measurement stands behind.
+  /// Whether the time is one by latency and bandwidth, which the profile has no fit of.
   [[nodiscard]] bool is_estimate(const Operator& work) const;
 
  private:

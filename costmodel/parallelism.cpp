@@ -36,6 +36,17 @@ Parallelism in_one_node(std::int64_t tensor) {
   return {.tensor = tensor, .tensor_in_node = tensor, .between_nodes = {}, .in_node = {}};
 }
 
+Parallelism over_nodes(std::int64_t tensor) {
+  Parallelism parallelism = in_one_node(tensor);
+  if (tensor > kMaxTensorParallel) {
+    parallelism.tensor_in_node = kMaxTensorParallel;
+    while (tensor % parallelism.tensor_in_node != 0) {
+      --parallelism.tensor_in_node;
+    }
+  }
+  return parallelism;
+}
+
 Duration slowed(Duration duration, double straggler) {
   return Duration(static_cast<std::int64_t>(std::ceil(static_cast<double>(duration.count()) * straggler)));
 }

@@ -44,6 +44,10 @@ struct Parallelism {
 /// A tensor group within one node, over the links that the GPU's description has, and no pipeline.
 Parallelism in_one_node(std::int64_t tensor);
 
+/// The same over as few nodes as it takes when at most 8 GPUs, as many in each, stand in one; their link is
+/// not set.
+Parallelism over_nodes(std::int64_t tensor);
+
 /// So many times as long, rounded up to a picosecond.
 Duration slowed(Duration duration, double straggler);
 

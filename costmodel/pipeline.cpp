@@ -53,7 +53,8 @@ CostBasis basis_of_stages(std::span<const std::shared_ptr<const StepPricer>> sta
     for (const Extrapolation& beyond : stage->basis().extrapolations) {
       const auto same = std::find_if(all.extrapolations.begin(), all.extrapolations.end(),
                                      [&beyond](const Extrapolation& other) {
-                                       return other.kernel == beyond.kernel && other.axis == beyond.axis;
+                                       return other.kernel == beyond.kernel && other.axis == beyond.axis &&
+                                              other.measured == beyond.measured;
                                      });
       if (same == all.extrapolations.end()) {
         all.extrapolations.push_back(beyond);

@@ -16,10 +16,10 @@ namespace inferometer {
 
 /// By stage: what its tensor group takes for a step, from what it gets of the stage before (gathered over the
 /// tensor group) to the last byte that it sends to the next. Only the last stage has host time: it delays the
-/// micro-batch by it, but holds no GPU of any stage. Everything else as of make_step_pricer(), which one
-/// stage is exactly. Together the stages cost what the model costs on one, beside what they send and gather,
-/// and one picosecond a stage for each rounding of attention, whose rates are rounded for all layers of a
-/// stage.
+/// micro-batch by it, but holds no GPU of any stage; where host and GPU overlap, it hides behind this stage
+/// alone. Everything else as of make_step_pricer(), which one stage is exactly. Together the stages cost what
+/// the model costs on one, beside what they send and gather, and one picosecond a stage for each rounding of
+/// attention, whose rates are rounded for all layers of a stage.
 std::vector<std::shared_ptr<const StepPricer>> make_stage_pricers(const ModelSpec& model, const GpuSpec& gpu,
                                                                   const Parallelism& parallelism,
                                                                   const CostOptions& options,
@@ -30,8 +30,8 @@ std::vector<std::shared_ptr<const StepPricer>> make_calibrated_stage_pricers(
     const ModelSpec& model, const GpuSpec& gpu, const KernelProfile& kernels, const Profile& fallback,
     const Parallelism& parallelism, const CostOptions& options, const PricerLimits& limits);
 
-/// What the prices of all stages stand on: each note, and for each kernel and axis the farthest that any
-/// stage may go, once. Precondition: at least one stage.
+/// What the prices of all stages stand on: each note, and for each kernel and end of a measured range the
+/// farthest that any stage may go beyond it, once. Precondition: at least one stage.
 CostBasis basis_of_stages(std::span<const std::shared_ptr<const StepPricer>> stages);
 
 }  // namespace inferometer

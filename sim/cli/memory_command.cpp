@@ -17,6 +17,8 @@ namespace inferometer {
 namespace {
 
 constexpr const char* kAll = "all";
+/// GPUs up to which a replica is looked for that would do.
+constexpr std::int64_t kMostGpus = 64;
 /// Beyond any context; keeps token arithmetic inside 64 bits.
 constexpr std::int64_t kMaxContext = 1'000'000'000'000;
 
@@ -24,6 +26,7 @@ struct MemoryOptions {
   std::string model;
   std::string gpu;
   std::int64_t tensor_parallel = 1;
+  std::int64_t pipeline_parallel = 1;
   std::int64_t context = 0;
   CLI::Option* context_option = nullptr;
   NumberFormats formats;
@@ -38,18 +41,25 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   row.model = model.name;
   row.gpu = gpu.name;
   row.tensor_parallel = options.tensor_parallel;
+  row.pipeline_parallel = options.pipeline_parallel;
   row.quantization = options.formats.quantization;
   row.kv_cache_dtype = options.formats.kv_cache_dtype;
   row.gpu_memory_utilization = options.settings.gpu_memory_utilization;
   row.max_positions = model.max_positions;
   row.context = TokenCount(options.context_option->count() > 0 ? options.context : model.max_positions);
   row.smallest_fitting = smallest_fitting_tensor_parallel(model, gpu, options.settings, row.context);
+  if (!row.smallest_fitting) {
+    row.smallest_over_nodes =
+        smallest_fitting_parallelism(model, gpu, kMostGpus, options.settings, row.context);
+  }
+  Parallelism parallelism = over_nodes(options.tensor_parallel);
+  parallelism.pipeline = options.pipeline_parallel;
   try {
-    row.footprint = memory_footprint(model, gpu, in_one_node(options.tensor_parallel), options.settings);
+    row.footprint = memory_footprint(model, gpu, parallelism, options.settings);
   } catch (const ConfigError&) {
     // In a list over all models, one that cannot be split so is an entry, not the end of the list. The
     // settings are right: the call before this one has checked them.
-    if (!one_of_many || options.tensor_parallel < 1) {
+    if (!one_of_many || options.tensor_parallel < 1 || options.pipeline_parallel < 1) {
       throw;
     }
   }
@@ -92,7 +102,13 @@ void add_memory_command(CLI::App& app) {
   command->add_option("--model", options->model, "Built-in name, config.json, its directory, or \"all\"")
       ->required();
   command->add_option("--gpu", options->gpu, "Built-in name, YAML file, or \"all\"")->required();
-  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
+  command
+      ->add_option("--tensor-parallel", options->tensor_parallel,
+                   "GPUs over which every layer is split; more than 8 span nodes")
+      ->capture_default_str();
+  command
+      ->add_option("--pipeline-parallel", options->pipeline_parallel,
+                   "Stages over which the layers are spread, each on so many GPUs")
       ->capture_default_str();
   options->formats.add_options(*command);
   options->context_option =

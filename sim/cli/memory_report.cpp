@@ -15,12 +15,26 @@ std::string advice(const MemoryRow& row) {
   if (row.smallest_fitting) {
     return fmt::format("tensor_parallel {} would hold one", *row.smallest_fitting);
   }
-  return "no tensor_parallel up to the 8 GPUs of a node holds one";
+  std::string none = "no tensor_parallel up to the 8 GPUs of a node holds one";
+  if (row.smallest_over_nodes) {
+    none += fmt::format(", but tensor_parallel {}, pipeline_parallel {} would",
+                        row.smallest_over_nodes->tensor, row.smallest_over_nodes->pipeline);
+  }
+  return none;
+}
+
+/// "tensor_parallel 8, pipeline_parallel 2"
+std::string split_of(const MemoryRow& row) {
+  std::string text = fmt::format("tensor_parallel {}", row.tensor_parallel);
+  if (row.pipeline_parallel > 1) {
+    text += fmt::format(", pipeline_parallel {}", row.pipeline_parallel);
+  }
+  return text;
 }
 
 std::string verdict(const MemoryRow& row) {
   if (!row.footprint) {
-    return fmt::format("tensor_parallel {} cannot split this model", row.tensor_parallel);
+    return split_of(row) + " cannot split this model";
   }
   if (!row.footprint->fits()) {
     return fmt::format("does not fit, {} too little on each GPU; for sequences of {} tokens, {}",
@@ -52,6 +66,7 @@ Json values_of(const MemoryRow& row) {
   values["model"] = row.model;
   values["gpu"] = row.gpu;
   values["tensor_parallel"] = row.tensor_parallel;
+  values["pipeline_parallel"] = row.pipeline_parallel;
   values["quantization"] = row.quantization;
   values["kv_cache_dtype"] = row.kv_cache_dtype;
   values["gpu_memory_utilization"] = row.gpu_memory_utilization;
@@ -59,6 +74,7 @@ Json values_of(const MemoryRow& row) {
     values[key] = row.footprint ? Json(value_of(*row.footprint)) : Json(nullptr);
   };
   put("fits", [](const MemoryFootprint& f) { return f.fits(); });
+  put("stage", [](const MemoryFootprint& f) { return f.stage + 1; });
   put("usable_bytes", [](const MemoryFootprint& f) { return f.usable.count(); });
   put("budget_bytes", [](const MemoryFootprint& f) { return f.budget.count(); });
   put("weights_bytes", [](const MemoryFootprint& f) { return f.weights.count(); });
@@ -98,13 +114,15 @@ std::string csv_cell(const Json& value) {
 }  // namespace
 
 std::string memory_text(const MemoryRow& row) {
-  std::string text = fmt::format("{} on {}, tensor_parallel {}{}: {}\n", row.model, row.gpu,
-                                 row.tensor_parallel, formats_of(row), verdict(row));
+  std::string text =
+      fmt::format("{} on {}, {}{}: {}\n", row.model, row.gpu, split_of(row), formats_of(row), verdict(row));
   if (!row.footprint) {
     return text;
   }
   const MemoryFootprint& memory = *row.footprint;
-  text += "\nOn each GPU\n";
+  text += memory.pipeline_parallel == 1 ? "\nOn each GPU\n"
+                                        : fmt::format("\nOn each GPU of stage {} of {}, the fullest\n",
+                                                      memory.stage + 1, memory.pipeline_parallel);
   text += align_columns(
       {{"  usable memory", gigabytes(memory.usable)},
        {fmt::format("  engine's share, {} of it", row.gpu_memory_utilization), gigabytes(memory.budget)},
@@ -152,8 +170,12 @@ std::string memory_table(const std::vector<MemoryRow>& rows) {
       remarks += fmt::format("{} on {}: {}\n", row.model, row.gpu, remark);
     }
   }
-  if (const std::string formats = formats_of(rows.front()); !formats.empty()) {
-    remarks = "With" + formats.substr(1) + ".\n" + remarks;
+  std::string settings = formats_of(rows.front());
+  if (rows.front().pipeline_parallel > 1) {
+    settings = fmt::format(", pipeline_parallel {}", rows.front().pipeline_parallel) + settings;
+  }
+  if (!settings.empty()) {
+    remarks = "With" + settings.substr(1) + ".\n" + remarks;
   }
   return align_columns(lines, 2) + (remarks.empty() ? "" : "\n" + remarks);
 }
@@ -174,10 +196,10 @@ std::string memory_matrix(const std::vector<MemoryRow>& rows) {
     lines.back().push_back(std::move(cell));
   }
   const std::string legend = fmt::format(
-      "\nAt tensor_parallel {}{}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
+      "\nAt {}{}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
       "context. "
       "\"-\": not the 8 GPUs of a node.\n",
-      rows.front().tensor_parallel, formats_of(rows.front()));
+      split_of(rows.front()), formats_of(rows.front()));
   return align_columns(lines, 1) + legend;
 }
 

@@ -16,14 +16,16 @@ struct MemoryRow {
   std::string model;
   std::string gpu;
   std::int64_t tensor_parallel = 1;
+  std::int64_t pipeline_parallel = 1;
   std::string quantization = "none";    ///< of the layers' weights
   std::string kv_cache_dtype = "auto";  ///< of the KV cache
   double gpu_memory_utilization = 0.9;
   TokenCount context;                        ///< of the sequences that are counted
   std::int64_t max_positions = 0;            ///< longest context the model was made for
-  std::optional<MemoryFootprint> footprint;  ///< nullopt: tensor_parallel cannot split the model
+  std::optional<MemoryFootprint> footprint;  ///< nullopt: the model cannot be split so
   /// tensor_parallel that holds the model and one such sequence; nullopt: none up to the GPUs of a node.
   std::optional<std::int64_t> smallest_fitting;
+  std::optional<Parallelism> smallest_over_nodes;  ///< where there is none: what would do on more GPUs
 };
 
 /// One row in full: every part with its unit, then what fits into it.

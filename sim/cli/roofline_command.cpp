@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "sim/cli/commands.hpp"
@@ -28,6 +29,7 @@ constexpr const char* kExamples =
 struct RooflineOptions {
   std::string model, gpu;
   std::int64_t tensor_parallel = 1;
+  std::int64_t pipeline_parallel = 1;
   std::string prefill, chunk, decode, sweep;
   std::string level = "calibrated";
   std::string kernels = "vllm";
@@ -81,6 +83,41 @@ std::string swept_steps(const RooflineSetting& setting, const StepArgument& step
   return csv ? sweep_csv(sweep.name, rows) : sweep_text(setting, to_text(step), sweep.name, rows);
 }
 
+/// A CSV with a first column for the stage; one header for all.
+std::string with_stage_column(const std::string& csv, std::size_t stage) {
+  const std::size_t header_end = csv.find('\n') + 1;
+  std::string text = stage == 1 ? "stage," + csv.substr(0, header_end) : "";
+  for (std::size_t begin = header_end; begin < csv.size();) {
+    const std::size_t end = csv.find('\n', begin) + 1;
+    text += std::to_string(stage) + "," + csv.substr(begin, end - begin);
+    begin = end;
+  }
+  return text;
+}
+
+/// One after the other, each under a heading of its own.
+std::string all_stages(RooflineSetting setting, const StepArgument& step, const RooflineOptions& options) {
+  const std::vector<ModelSpec> stages = stages_of(setting.model, options.pipeline_parallel);
+  std::string text;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    setting.model = stages[i];
+    const std::string one = options.sweep.empty()
+                                ? one_step(setting, step, options.csv)
+                                : swept_steps(setting, step, parse_sweep(options.sweep, step), options.csv);
+    if (stages.size() == 1) {
+      return one;
+    }
+    if (options.csv) {
+      text += with_stage_column(one, i + 1);
+      continue;
+    }
+    text += fmt::format("{}Stage {} of {}, {} layer{}\n", i == 0 ? "" : "\n", i + 1, stages.size(),
+                        stages[i].layers, stages[i].layers == 1 ? "" : "s");
+    text += one;
+  }
+  return text;
+}
+
 void run_roofline(const RooflineOptions& options) {
   const StepArgument step = step_from(options);
   RooflineSetting setting;
@@ -99,10 +136,10 @@ void run_roofline(const RooflineOptions& options) {
   }
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;
-  shard(setting.model, setting.tensor_parallel);  // refuses what cannot be split
-  const std::string text = options.sweep.empty()
-                               ? one_step(setting, step, options.csv)
-                               : swept_steps(setting, step, parse_sweep(options.sweep, step), options.csv);
+  Parallelism parallelism = in_one_node(options.tensor_parallel);
+  parallelism.pipeline = options.pipeline_parallel;
+  check_split(setting.model, parallelism);
+  const std::string text = all_stages(setting, step, options);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -113,7 +150,12 @@ void add_roofline_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("roofline", "What binds a step, operator by operator");
   command->add_option("--model", options->model, "Built-in name, config.json, or its directory")->required();
   command->add_option("--gpu", options->gpu, "Built-in name, or YAML file")->required();
-  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
+  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs over which every layer is split")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--pipeline-parallel", options->pipeline_parallel,
+          "Stages over which the layers are spread: each is priced, and sends over links within a node")
       ->capture_default_str();
   CLI::Option* prefill = command->add_option("--prefill", options->prefill,
                                              "BATCHxLENGTH: whole prompts (LENGTH alone: one prompt)");

@@ -37,7 +37,7 @@ class Levels {
 
   /// FLOP/B where the roofs of the chosen level meet; 0 where there are none.
   [[nodiscard]] double ridge(const Operator& part) const {
-    if (part.family == OperatorFamily::collective) {
+    if (part.family == OperatorFamily::collective || part.family == OperatorFamily::transfer) {
       return 0;
     }
     const double speed =
@@ -79,9 +79,14 @@ Duration time_at(const RooflineRow& row, CostLevel level) {
 }
 
 /// What the row says about measurements, from one run of its operator.
-void add_calibrated(const CalibratedKernels& kernels, const Operator& part, RooflineRow& row) {
+void add_calibrated(const CalibratedKernels& kernels, const Roofline& fitted, const Operator& part,
+                    RooflineRow& row) {
   row.calibrated = kernels.time(part).total() * part.repeats;
   row.beyond = kernels.extrapolations(part);
+  if (fitted.is_extrapolated(part)) {
+    row.notes.push_back({row.name, "not measured but priced by latency and bandwidth of the links"});
+    return;
+  }
   if (!part.call) {
     return;
   }
@@ -140,7 +145,7 @@ std::vector<RooflineRow> roofline_rows(const RooflineSetting& setting, const Ste
                     .datasheet = levels.datasheet().time(part).total() * part.repeats,
                     .fitted = levels.fitted().time(part).total() * part.repeats};
     if (levels.kernels() != nullptr) {
-      add_calibrated(*levels.kernels(), part, row);
+      add_calibrated(*levels.kernels(), levels.fitted(), part, row);
     }
     if (part.family == OperatorFamily::gemm && step.ridge == 0) {
       step.ridge = row.ridge;

@@ -152,31 +152,13 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
   }
 }
 
-void run(const RunArguments& arguments) {
-  if (std::find(kSteppers.begin(), kSteppers.end(), arguments.stepper) == kSteppers.end()) {
-    throw ConfigError({"--stepper"}, "expected " + join_alternatives(kSteppers, "or") + ", found \"" +
-                                         arguments.stepper + "\"" +
-                                         did_you_mean(arguments.stepper, kSteppers));
-  }
-  if (arguments.requests_csv && arguments.out.empty()) {
-    throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
-  }
-  const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
-  Deployment deployment = make_deployment(scenario);
-  deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
-  const bool is_checked = arguments.stepper == "check";
-  if (is_checked && !deployment.can_run_side_by_side()) {
-    throw ConfigError({"--stepper"},
-                      "check runs two simulations side by side, and SimGrid allows one; add --set "
-                      "cluster.network.model=ideal");
-  }
-  if (!arguments.out.empty()) {
-    make_directory(arguments.out);
-  }
-  MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
-  ActivityOutput activity(arguments, deployment);
+/// The run itself, to its end or to Ctrl-C; true when everything was done. Nothing of it is left but its
+/// results: SimGrid lets no other simulation begin before.
+bool replay(const RunArguments& arguments, const Scenario& scenario, const Deployment& deployment,
+            MetricsRecorder& recorder, ActivityOutput& activity, Report& report) {
   ObserverPair both(recorder, activity.recorder());
   SimulationObserver& recorded = activity.is_wanted() ? static_cast<SimulationObserver&>(both) : recorder;
+  const bool is_checked = arguments.stepper == "check";
   StepperCheck check(recorded);
   SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorded;
   Simulation simulation = make_simulation(scenario, deployment, observer);
@@ -192,10 +174,37 @@ void run(const RunArguments& arguments) {
   } else if (is_checked) {
     check.finish();
   }
-  Report report = make_report(scenario, deployment, simulation, recorder, !is_complete);
+  report = make_report(scenario, deployment, simulation, recorder, !is_complete);
   if (is_checked) {
     report.stepper = arguments.stepper;
   }
+  return is_complete;
+}
+
+void run(const RunArguments& arguments) {
+  if (std::find(kSteppers.begin(), kSteppers.end(), arguments.stepper) == kSteppers.end()) {
+    throw ConfigError({"--stepper"}, "expected " + join_alternatives(kSteppers, "or") + ", found \"" +
+                                         arguments.stepper + "\"" +
+                                         did_you_mean(arguments.stepper, kSteppers));
+  }
+  if (arguments.requests_csv && arguments.out.empty()) {
+    throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
+  }
+  const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
+  Deployment deployment = make_deployment(scenario);
+  deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
+  if (arguments.stepper == "check" && !deployment.can_run_side_by_side()) {
+    throw ConfigError({"--stepper"},
+                      "check runs two simulations side by side, and SimGrid allows one; add --set "
+                      "cluster.network.model=ideal");
+  }
+  if (!arguments.out.empty()) {
+    make_directory(arguments.out);
+  }
+  MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
+  ActivityOutput activity(arguments, deployment);
+  Report report;
+  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, report);
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);

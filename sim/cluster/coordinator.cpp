@@ -42,6 +42,10 @@ void Coordinator::begin() {
 }
 
 void Coordinator::arrive(const Request& request) {
+  if (!has_begun_) {
+    has_begun_ = true;
+    fleet_.start_paying(control_.now());
+  }
   upkeep_.request_came();
   place({request, 0});
 }
@@ -210,7 +214,7 @@ void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
   const Request& request = attempt.request;
   ++totals_.lost;
   control_.observer().on_rejected(
-      {request.id, request.arrival, control_.now(), request.prompt.count(), kReplicaFailed});
+      {request.id, request.arrival, control_.now(), request.prompt.count(), kReplicaFailed, true});
   control_.leave(request.id);
 }
 

@@ -79,6 +79,7 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   std::optional<Handovers> handovers_;
   Upkeep upkeep_;
   std::deque<Attempt> held_;
+  bool has_begun_ = false;  // a request has come
 };
 
 }  // namespace inferometer

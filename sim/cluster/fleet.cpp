@@ -82,6 +82,7 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
   const bool was_off = one.status == ReplicaStatus::off;
   const bool is_off = status == ReplicaStatus::off;
   if (was_off != is_off) {
+    comes_and_goes_ = true;
     one.paid += is_off ? now - one.since : Duration();
     one.since = now;
   }
@@ -94,9 +95,19 @@ void Fleet::set_role(std::int32_t replica, PoolRole role) {
   list_candidates();
 }
 
-Duration Fleet::paid(std::int32_t replica, TimePoint now) const {
+void Fleet::start_paying(TimePoint now) {
+  comes_and_goes_ = false;
+  for (Member& one : members_) {
+    one.paid = Duration();
+    one.since = now;
+    comes_and_goes_ = comes_and_goes_ || one.status == ReplicaStatus::off;
+  }
+}
+
+Duration Fleet::paid(std::int32_t replica, TimePoint end) const {
   const Member& one = member(replica);
-  return one.paid + (one.status == ReplicaStatus::off ? Duration() : now - one.since);
+  const bool is_running = one.status != ReplicaStatus::off && end > one.since;
+  return one.paid + (is_running ? end - one.since : Duration());
 }
 
 void Fleet::take_snapshot() {

@@ -58,8 +58,13 @@ class Fleet {
   /// O(replicas).
   void set_status(std::int32_t replica, ReplicaStatus status, TimePoint now);
   void set_role(std::int32_t replica, PoolRole role);
-  /// Time that the replica has not been off, up to `now`.
-  [[nodiscard]] Duration paid(std::int32_t replica, TimePoint now) const;
+  /// From now on it counts how long replicas are there. To be called once, before any status changes that
+  /// count.
+  void start_paying(TimePoint now);
+  /// Time from then on up to `end` that the replica has not been off.
+  [[nodiscard]] Duration paid(std::int32_t replica, TimePoint end) const;
+  /// Whether replicas have come or gone since, or some were off.
+  [[nodiscard]] bool comes_and_goes() const { return comes_and_goes_; }
 
   /// From now on routers see the replicas as they are at present, until the next call. O(replicas).
   void take_snapshot();
@@ -95,6 +100,7 @@ class Fleet {
   std::vector<Member> members_;
   std::vector<std::int64_t> outstanding_;
   std::int64_t total_outstanding_ = 0;
+  bool comes_and_goes_ = false;
   std::array<std::vector<std::int32_t>, kPoolRoles> candidates_;
   std::array<std::unique_ptr<Router>, kPoolRoles> routers_;
   Snapshot snapshot_;  // in use when routers learn of replicas only now and then

@@ -232,7 +232,7 @@ void Handovers::lose(Journey& journey, std::string_view reason) {
   ++totals_.lost_tokens;
   --between_;
   control_.observer().on_rejected(
-      {request.id, request.arrival, control_.now(), request.prompt.count(), reason});
+      {request.id, request.arrival, control_.now(), request.prompt.count(), reason, true});
   control_.leave(request.id);
   end(journey);
 }

@@ -35,7 +35,8 @@ class BusiestSecond {
     open_tokens_ += tokens;
     most_ = std::max(most_, open_tokens_);
   }
-  void add_by_second(const StepRecord& steps);
+  // Not inlined, so that add is.
+  [[gnu::noinline]] void add_by_second(const StepRecord& steps);
   void open(std::int64_t second);
 
   bool in_order_;

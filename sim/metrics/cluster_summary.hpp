@@ -1,7 +1,7 @@
 #pragma once
 
 // What happened to a cluster as a whole, beyond the steps of its replicas. Plain numbers, filled by who runs
-// the cluster; the handover times are the recorder's.
+// the cluster; handover times and lost requests are the recorder's.
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +16,9 @@ namespace inferometer {
 
 /// KV caches on their way from the replica that prefilled to the one that decodes.
 struct TransferSummary {
-  std::int64_t count = 0;    ///< that arrived
-  std::int64_t aborted = 0;  ///< given up: nobody read them in time, or a replica failed
-  Bytes bytes;               ///< of those that arrived
+  std::int64_t count = 0;    ///< of prompts whose KV arrived
+  std::int64_t aborted = 0;  ///< of prompts whose KV nobody fetched in time
+  Bytes bytes;               ///< sent, those of transfers that were broken off included
   /// From the end of a prefill to its KV being where it is needed, waiting for room included, of finished
   /// requests; absent without any.
   std::optional<DurationStatistics> handover;
@@ -27,12 +27,13 @@ struct TransferSummary {
 struct ClusterSummary {
   std::vector<RejectionCount> lost;  ///< requests that ran and never finished, by reason
   std::int64_t retries = 0;          ///< times that a request was begun anew
-  std::int64_t lost_tokens = 0;      ///< whose KV was computed and gone with a replica
+  std::int64_t lost_tokens = 0;      ///< emitted by replicas that failed afterwards
   TransferSummary transfers;
   std::int64_t local_prefills = 0;  ///< prompts that the replica which decodes computed itself
   std::int64_t replica_starts = 0;  ///< after the beginning
   std::int64_t replica_failures = 0;
   std::int64_t replica_drains = 0;
+  std::int64_t replica_moves = 0;    ///< between the pools for prefill and decode
   std::vector<std::int64_t> routed;  ///< by replica, requests sent there
   std::vector<LinkUse> links;        ///< in the network's order
 };

@@ -35,7 +35,6 @@ CostSum CostTotals::sum() const {
 void CostTotals::settle() {
   settled_ += sum_of(recent_);
   recent_ = {};
-  recent_time_ = {};
 }
 
 }  // namespace inferometer

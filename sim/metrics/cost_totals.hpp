@@ -27,23 +27,23 @@ StepCost mean_cost(const CostSum& sum, std::int64_t count);
 
 class CostTotals {
  public:
-  /// `time`: cost.total(), which the caller knows already. O(1).
-  void add(const StepCost& cost, Duration time) {
+  /// Precondition: there is room. O(1).
+  void add(const StepCost& cost) { recent_ = recent_ + cost; }
+  /// For another cost of so much in all. The steps of one replica find room as long as there is time. O(1).
+  void make_room(Duration time) {
     constexpr Duration kLongest(std::numeric_limits<Duration::rep>::max());
-    if (time > kLongest - recent_time_) {
+    if (time > kLongest - recent_.total()) {
       settle();
     }
-    recent_ = recent_ + cost;
-    recent_time_ += time;
   }
 
   [[nodiscard]] CostSum sum() const;
 
  private:
-  void settle();
+  // Not inlined, so that make_room is.
+  [[gnu::noinline]] void settle();
 
   StepCost recent_{};
-  Duration recent_time_{};
   CostSum settled_;
 };
 

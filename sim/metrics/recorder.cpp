@@ -24,8 +24,7 @@ std::vector<std::int32_t> numbered_through(const std::vector<RecordedPool>& pool
   return pool_of_replica;
 }
 
-/// Whether no two steps overlap.
-bool is_one_by_one(const std::vector<RecordedPool>& pools) {
+bool are_one_by_one(const std::vector<RecordedPool>& pools) {
   return pools.size() == 1 && pools.front().all_lanes() == 1;
 }
 
@@ -47,10 +46,11 @@ MetricsRecorder::MetricsRecorder(std::vector<RecordedPool> pools, std::vector<st
                                  const RecorderOptions& options)
     : pools_(std::move(pools)),
       pool_of_replica_(std::move(pool_of_replica)),
+      one_by_one_(are_one_by_one(pools_)),
       options_(options),
       latencies_(options.percentiles),
       gaps_(options.percentiles),
-      busiest_second_(is_one_by_one(pools_)) {
+      busiest_second_(one_by_one_) {
   if (pool_of_replica_.empty()) {
     pool_of_replica_ = numbered_through(pools_);
   }
@@ -87,7 +87,7 @@ void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
 
 void MetricsRecorder::on_rejected(const RejectedRequest& request) {
   leave(request.rejected);
-  std::vector<RejectionCount>& counts = totals_.rejections;
+  std::vector<RejectionCount>& counts = request.is_lost ? totals_.losses : totals_.rejections;
   auto count = std::find_if(counts.begin(), counts.end(),
                             [&](const RejectionCount& other) { return other.reason == request.reason; });
   if (count == counts.end()) {
@@ -100,16 +100,24 @@ void MetricsRecorder::on_rejected(const RejectedRequest& request) {
 }
 
 void MetricsRecorder::on_steps(const StepRecord& steps) {
+  if (one_by_one_) {
+    add_steps(steps, totals_.pools.front());
+    return;
+  }
+  PoolTotals& pool = totals_.pools[place_of_pool(steps.replica)];
+  pool.phases[static_cast<std::size_t>(phase_of(steps))].cost.make_room(steps.stretch.time());
+  add_steps(steps, pool);
+}
+
+void MetricsRecorder::add_steps(const StepRecord& steps, PoolTotals& pool) {
   const Stretch& stretch = steps.stretch;
   const std::int64_t count = stretch.steps();
   const bool is_single = count == 1;  // every other record, and it needs no multiplications
   const Duration time = is_single ? stretch.time_at(0) : stretch.time();
   const TimePoint end = stretch.start() + time;
-  const auto place = static_cast<std::size_t>(pool_of_replica_[static_cast<std::size_t>(steps.replica)]);
-  PoolTotals& pool = totals_.pools[place];
   PhaseTotals& phase = pool.phases[static_cast<std::size_t>(phase_of(steps))];
   phase.steps += count;
-  phase.cost.add(is_single ? stretch.first_cost() : stretch.cost(), time);
+  phase.cost.add(is_single ? stretch.first_cost() : stretch.cost());
   phase.prefill_tokens += steps.prefill_tokens * count;
   phase.decode_tokens += steps.decodes * count;
   if (phase.work) {
@@ -122,7 +130,6 @@ void MetricsRecorder::on_steps(const StepRecord& steps) {
   pool.preemptions += steps.preempted;
   totals_.last_event = std::max(totals_.last_event, end);
   busiest_second_.add(steps, end);
-  totals_.max_emitted_per_second = busiest_second_.most();
   add_gaps(steps);
 }
 

@@ -28,14 +28,14 @@ struct RecorderOptions {
   RequestLimits limits;      ///< what a request must meet to be counted as good
 };
 
-/// Replicas of one kind.
+/// Replicas of one kind: of the same hardware, whatever they are used for at a time.
 struct RecordedPool {
   std::string name = "mixed";
   std::int64_t replicas = 1;  ///< that there are at most, >= 1
   std::int64_t lanes = 1;     ///< micro-batches in flight on each, one for each stage of its pipeline, >= 1
   /// An empty account of the model on one GPU of a tensor group, to be filled phase by phase; without it
   /// there is no MFU.
-  std::optional<WorkTotals> work;
+  std::optional<WorkTotals> work{};
 
   [[nodiscard]] std::int64_t all_lanes() const { return replicas * lanes; }
 };
@@ -100,11 +100,6 @@ class MetricsRecorder final : public SimulationObserver {
   explicit MetricsRecorder(std::vector<RecordedPool> pools, std::vector<std::int32_t> pool_of_replica = {},
                            const RecorderOptions& options = {});
 
-  /// What the replica does from now on counts for that pool.
-  void move_replica(std::int32_t replica, std::int32_t pool) {
-    pool_of_replica_[static_cast<std::size_t>(replica)] = pool;
-  }
-
   void on_arrival(const Request& request, std::int64_t waiting) override;
   void on_rejected(const RejectedRequest& request) override;
   void on_steps(const StepRecord& steps) override;
@@ -115,6 +110,8 @@ class MetricsRecorder final : public SimulationObserver {
   /// Of all pools together.
   [[nodiscard]] std::int64_t replicas() const { return static_cast<std::int64_t>(pool_of_replica_.size()); }
   [[nodiscard]] const RunTotals& totals() const { return totals_; }
+  /// Tokens of all replicas together, in the busiest second of simulated time, counted from 0 on.
+  [[nodiscard]] std::int64_t max_emitted_per_second() const { return busiest_second_.most(); }
   [[nodiscard]] const RecorderOptions& options() const { return options_; }
   /// In order of finishing. Precondition of both: options().keep_records.
   [[nodiscard]] const ChunkedColumn<RequestRecord>& finished() const;
@@ -129,10 +126,15 @@ class MetricsRecorder final : public SimulationObserver {
     totals_.stays += time.since_start().count();
     totals_.last_event = std::max(totals_.last_event, time);
   }
+  [[nodiscard]] std::size_t place_of_pool(std::int32_t replica) const {
+    return static_cast<std::size_t>(pool_of_replica_[static_cast<std::size_t>(replica)]);
+  }
+  void add_steps(const StepRecord& steps, PoolTotals& pool);
   void add_gaps(const StepRecord& steps);
 
   std::vector<RecordedPool> pools_;
   std::vector<std::int32_t> pool_of_replica_;
+  bool one_by_one_;  // one replica without a pipeline: no two steps overlap, and no lookup is needed
   RecorderOptions options_;
   RunTotals totals_;
   ChunkedColumn<RequestRecord> finished_;

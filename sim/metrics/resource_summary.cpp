@@ -21,14 +21,13 @@ Int128 paid_time(const PoolAccount& pool, Duration duration) {
                                     : Int128{duration.count()} * pool.pool.replicas;
 }
 
-/// That of one GPU, when all pools have the same ones.
+/// That of one GPU, when it is the same in all pools.
 template <class Peak>
 double common_peak(std::span<const PoolAccount> pools, Peak PoolSettings::*peak) {
-  const PoolSettings& first = pools.front().settings;
-  const bool is_common = std::all_of(pools.begin(), pools.end(), [&](const PoolAccount& pool) {
-    return pool.settings.gpu == first.gpu && pool.settings.*peak == first.*peak;
-  });
-  return is_common ? (first.*peak).count() : 0;
+  const Peak first = pools.front().settings.*peak;
+  const bool is_common = std::all_of(pools.begin(), pools.end(),
+                                     [&](const PoolAccount& pool) { return pool.settings.*peak == first; });
+  return is_common ? first.count() : 0;
 }
 
 /// What GPUs did in steps of some phases.
@@ -95,17 +94,31 @@ TimeSplit time_split(const CostSum& cost, Int128 whole) {
           share(cost.host),    share(whole - cost.total()), share(cost.bubble)};
 }
 
-LevelSummary level(std::span<const PoolAccount> pools, LevelTotals PoolTotals::*which, Int128 busy,
-                   Duration duration) {
-  LevelTotals sum;
+/// Micro-batches that each count the same thing.
+using CountedBy = std::int64_t (*)(const RecordedPool&);
+
+LevelSummary level(std::span<const PoolAccount> pools, LevelTotals PoolTotals::*which, CountedBy counted_by,
+                   Int128 busy, Duration duration) {
+  LevelSummary level;
+  double integral = 0, in_all = 0;
   for (const PoolAccount& pool : pools) {
     const LevelTotals& totals = pool.totals.*which;
-    sum.integral += totals.integral;
-    sum.peak = std::max(sum.peak, totals.peak);
+    integral += static_cast<double>(totals.integral);
+    in_all += static_cast<double>(totals.integral) / static_cast<double>(counted_by(pool.pool));
+    level.peak = std::max(level.peak, totals.peak);
   }
-  const auto integral = static_cast<double>(sum.integral);
-  return {ratio(integral, static_cast<double>(busy)), ratio(integral, static_cast<double>(duration.count())),
-          sum.peak};
+  level.mean_busy = ratio(integral, static_cast<double>(busy));
+  level.mean_total = ratio(in_all, static_cast<double>(duration.count()));
+  return level;
+}
+
+void add_levels(ResourceSummary& summary, std::span<const PoolAccount> pools, Int128 busy,
+                Duration duration) {
+  const auto by_lane = [](const RecordedPool&) { return std::int64_t{1}; };
+  const auto by_replica = [](const RecordedPool& pool) { return pool.lanes; };
+  summary.kv_occupancy_blocks = level(pools, &PoolTotals::held_blocks, by_replica, busy, duration);
+  summary.batch_size = level(pools, &PoolTotals::decodes, by_lane, busy, duration);
+  summary.running = level(pools, &PoolTotals::running, by_lane, busy, duration);
 }
 
 std::optional<Money> money(std::span<const PoolAccount> pools, const RunFigures& run) {
@@ -158,11 +171,10 @@ ResourceSummary summarize_resources(std::span<const PoolAccount> pools, const Ru
   ResourceSummary summary;
   CostSum cost;
   Int128 whole = 0;
-  summary.lanes = 0;
   for (const PoolAccount& pool : pools) {
     summary.preemptions += pool.totals.preemptions;
     summary.kv_blocks += pool.settings.kv_blocks;
-    summary.lanes += pool.pool.all_lanes();
+    summary.replicas += pool.pool.replicas;
     cost += pool.totals.cost();
     whole += paid_time(pool, run.duration) * pool.pool.lanes;
   }
@@ -170,9 +182,7 @@ ResourceSummary summarize_resources(std::span<const PoolAccount> pools, const Ru
   summary.extrapolated_share =
       ratio(static_cast<double>(cost.extrapolated), static_cast<double>(cost.total()));
   add_phases(summary, pools);
-  summary.kv_occupancy_blocks = level(pools, &PoolTotals::held_blocks, cost.total(), run.duration);
-  summary.batch_size = level(pools, &PoolTotals::decodes, cost.total(), run.duration);
-  summary.running = level(pools, &PoolTotals::running, cost.total(), run.duration);
+  add_levels(summary, pools, cost.total(), run.duration);
   summary.money = money(pools, run);
   summary.energy = energy(pools, run);
   return summary;
@@ -184,7 +194,6 @@ PoolSummary summarize_pool(const PoolAccount& pool, const RunFigures& run) {
   summary.name = pool.pool.name;
   summary.role = pool.settings.role;
   summary.gpu = pool.settings.gpu;
-  summary.replicas = pool.pool.replicas;
   summary.gpus = pool.settings.gpus;
   summary.max_waiting = pool.totals.max_waiting;
   return summary;

@@ -15,16 +15,16 @@ namespace inferometer {
 
 /// What the recorder cannot know of a pool.
 struct PoolSettings {
-  std::string role;                     ///< for people: "prefill"
-  std::string gpu;                      ///< its name
-  std::int64_t gpus = 1;                ///< of one replica
-  std::int64_t kv_blocks = 0;           ///< of all its replicas together
-  FlopsPerSecond peak_flops;            ///< of one GPU; 0 = leave MFU out
-  BytesPerSecond peak_bandwidth;        ///< of one GPU; 0 = leave MBU out
-  Watts tdp;                            ///< of one GPU; 0 = leave energy out
-  std::optional<DollarsPerHour> price;  ///< of one replica, all its GPUs
+  std::string role;                       ///< for people: "prefill"
+  std::string gpu;                        ///< its name
+  std::int64_t gpus = 1;                  ///< of one replica
+  std::int64_t kv_blocks = 0;             ///< of all its replicas together
+  FlopsPerSecond peak_flops{};            ///< of one GPU; 0 = leave MFU out
+  BytesPerSecond peak_bandwidth{};        ///< of one GPU; 0 = leave MBU out
+  Watts tdp{};                            ///< of one GPU; 0 = leave energy out
+  std::optional<DollarsPerHour> price{};  ///< of one replica, all its GPUs
   /// For which replicas were there, added up; absent: all of them for the whole duration.
-  std::optional<double> paid_seconds;
+  std::optional<double> paid_seconds{};
 };
 
 /// Where the time went, as shares of the time for which replicas were there, all together (each micro-batch
@@ -40,12 +40,13 @@ struct PhaseSummary {
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
   /// Model FLOPs (bytes to and from HBM) over what one GPU's peak would have done in the phase's time, host
-  /// time included. Padding counts as work. Absent without work totals, peak or time, and of pools with
-  /// different GPUs.
+  /// time included. Padding counts as work. Absent without work totals, peak or time, and of pools whose
+  /// GPUs have different ones.
   std::optional<double> mfu, mbu;
 };
 
-/// A quantity that varies over time.
+/// A quantity that varies over time. KV blocks are those of a whole replica, the micro-batches of whose
+/// pipeline share them; all else is counted for each micro-batch.
 struct LevelSummary {
   double mean_busy =
       0;  ///< of one replica, over its time in steps; waiting while idle (for company) counts too
@@ -75,21 +76,20 @@ struct ResourceSummary {
   double extrapolated_share = 0;  ///< of the time in steps, kernels outside of what was measured
   std::array<PhaseSummary, kStepPhases> phases;  ///< by StepPhase
   PhaseSummary all_phases;
-  std::int64_t kv_blocks = 0;  ///< of all replicas together
-  std::int64_t lanes = 1;  ///< replicas, or micro-batches of their pipelines, that share those blocks evenly
+  std::int64_t replicas = 0;   ///< that there are at most
+  std::int64_t kv_blocks = 0;  ///< of all of them together
   LevelSummary kv_occupancy_blocks, batch_size, running;
   std::optional<Money> money;    ///< absent unless every pool has a price
   std::optional<Energy> energy;  ///< absent unless every pool has a power limit
 
   /// The share of its blocks that a replica holds when it holds so many.
   [[nodiscard]] double kv_share(double blocks) const {
-    return blocks * static_cast<double>(lanes) / static_cast<double>(kv_blocks);
+    return blocks * static_cast<double>(replicas) / static_cast<double>(kv_blocks);
   }
 };
 
 struct PoolSummary : ResourceSummary {
   std::string name, role, gpu;
-  std::int64_t replicas = 1;
   std::int64_t gpus = 1;  ///< of one replica
   std::int64_t max_waiting = 0;
 };

@@ -32,6 +32,7 @@ struct PhaseTotals {
 
 /// A quantity that a step has all along: its integral over busy time, and its largest value. Of several
 /// replicas (or micro-batches of a pipeline), the integral is of all together, the peak of one on its own.
+/// Each micro-batch sees the blocks that its whole replica holds.
 struct LevelTotals {
   Int128 integral = 0;  ///< value times picoseconds
   std::int64_t peak = 0;
@@ -73,6 +74,7 @@ struct FinishTotals {
   ThinnedSamples<RequestLengths> lengths{kMostLengths};  ///< in order of finishing
 };
 
+/// Requests that left unfinished, for one reason.
 struct RejectionCount {
   std::string reason;
   std::int64_t requests = 0;
@@ -94,11 +96,10 @@ struct RunTotals {
   std::int64_t in_system = 0;
   Int128 stays = 0;  ///< sum over departures of the time, less sum over arrivals of the time, in picoseconds
   std::int64_t max_in_system = 0;
-  std::int64_t max_emitted_per_second =
-      0;  ///< by all replicas, in any one second of simulated time, from 0 on
   ArrivalTotals arrivals;
   FinishTotals finished;
   std::vector<RejectionCount> rejections;  ///< in order of first appearance
+  std::vector<RejectionCount> losses;      ///< likewise, of requests that had been taken
   TimePoint last_event;                    ///< the last arrival, step end or departure
 
   /// Request-picoseconds spent waiting up to the last event: those in the system, less those in steps. What

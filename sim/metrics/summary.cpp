@@ -32,7 +32,7 @@ void add_throughput(Summary& summary, const MetricsRecorder& recorder) {
   summary.request_throughput = ratio(static_cast<double>(summary.completed), duration);
   summary.output_throughput = ratio(output, duration);
   summary.total_token_throughput = ratio(static_cast<double>(summary.total_input_tokens) + output, duration);
-  summary.max_output_tokens_per_second = recorder.totals().max_emitted_per_second;
+  summary.max_output_tokens_per_second = recorder.max_emitted_per_second();
   summary.max_concurrent_requests = recorder.totals().max_in_system;
   if (!recorder.options().limits.any()) {
     return;
@@ -96,6 +96,9 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   for (const RejectionCount& rejection : summary.rejections) {
     summary.failed += rejection.requests;
   }
+  for (const RejectionCount& loss : totals.losses) {
+    summary.failed += loss.requests;
+  }
   add_latencies(summary, recorder);
   add_throughput(summary, recorder);
   summary.truncated = settings.truncated;
@@ -105,6 +108,7 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   }
   summary.cluster = settings.cluster;
   if (summary.cluster) {
+    summary.cluster->lost = totals.losses;
     summary.cluster->transfers.handover =
         recorder.latencies().handover.statistics(rule_of(settings.definitions));
   }

@@ -51,12 +51,13 @@ struct StepRecord {
   }
 };
 
-/// A request that left without running.
+/// A request that left unfinished.
 struct RejectedRequest {
   std::int64_t id = 0;
   TimePoint arrival, rejected;
   std::int64_t prompt = 0;
   std::string_view reason;  ///< one sentence, valid during the call
+  bool is_lost = false;     ///< it had been taken, and was given up later
 };
 
 /// Sees what happens in a simulation. For metrics, traces and tests; changes nothing. Called synchronously

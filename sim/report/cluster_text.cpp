@@ -79,9 +79,10 @@ std::vector<std::string> transfer_figures(const ClusterSummary& cluster) {
   }
   if (transfers.handover) {
     const DurationStatistics& handover = *transfers.handover;
-    figures.push_back(fmt::format("handover {} on average, p50 {}, p90 {}, p99 {}",
-                                  short_duration(handover.mean_ms), short_duration(handover.p50_ms),
-                                  short_duration(handover.p90_ms), short_duration(handover.p99_ms)));
+    figures.push_back("handover: mean " + short_duration(handover.mean_ms));
+    figures.push_back("p50 " + short_duration(handover.p50_ms));
+    figures.push_back("p90 " + short_duration(handover.p90_ms));
+    figures.push_back("p99 " + short_duration(handover.p99_ms));
   }
   if (transfers.aborted > 0) {
     figures.push_back(grouped(transfers.aborted) + " aborted");
@@ -120,8 +121,9 @@ std::vector<std::string> replica_figures(const ClusterSummary& cluster) {
   add_verb(cluster.replica_starts, "started");
   add_verb(cluster.replica_drains, "drained");
   add_verb(cluster.replica_failures, "failed");
+  add_verb(cluster.replica_moves, "moved to the other pool");
   add_count(figures, cluster.retries, "request", "begun anew");
-  add_count(figures, cluster.lost_tokens, "token", "computed in vain");
+  add_count(figures, cluster.lost_tokens, "token", "emitted in vain");
   return figures;
 }
 

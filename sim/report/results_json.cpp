@@ -187,6 +187,7 @@ Json cluster_of(const ClusterSummary& cluster) {
           {"replica_starts", cluster.replica_starts},
           {"replica_failures", cluster.replica_failures},
           {"replica_drains", cluster.replica_drains},
+          {"replica_moves", cluster.replica_moves},
           {"routed_requests", cluster.routed}};
 }
 

@@ -96,8 +96,8 @@ PoolDeployment free_prefill(const PoolDeployment& decode) {
 void run_backlog(const PoolDeployment& pool, const std::optional<DisaggregationSetup>& split,
                  std::span<const RequestLengths> sample, FinishTimes& finishes) {
   const bool only_prompts = pool.spec.role == PoolRole::prefill;
-  auto backlog = std::make_unique<Backlog>(
-      sample, only_prompts ? 1 : std::numeric_limits<std::int64_t>::max());
+  auto backlog =
+      std::make_unique<Backlog>(sample, only_prompts ? 1 : std::numeric_limits<std::int64_t>::max());
   std::vector<Replica> lanes;
   auto cluster = std::make_shared<ClusterSetup>();
   if (pool.spec.role == PoolRole::decode) {
@@ -148,7 +148,8 @@ std::int64_t capacity_sample_size(const Deployment& deployment) {
   return std::max(kAtLeast, kFillings * most);
 }
 
-std::optional<PerSecond> saturated_rate(const Deployment& deployment, std::span<const RequestLengths> sample) {
+std::optional<PerSecond> saturated_rate(const Deployment& deployment,
+                                        std::span<const RequestLengths> sample) {
   std::array<double, kPoolRoles> rates{};
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
     const PoolDeployment& pool = deployment.pools[i];

@@ -20,8 +20,7 @@ namespace inferometer {
 /// run: of n requests whose work has a coefficient of variation c, the relative error is about c / sqrt(0.6
 /// n). Deterministic. Absent when fewer requests are given than twice max_num_seqs, too few to fill the
 /// engine.
-std::optional<PerSecond> saturated_rate(const Deployment& deployment,
-                                        std::span<const RequestLengths> sample);
+std::optional<PerSecond> saturated_rate(const Deployment& deployment, std::span<const RequestLengths> sample);
 
 /// How many requests a good sample has.
 std::int64_t capacity_sample_size(const Deployment& deployment);

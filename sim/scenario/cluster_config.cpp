@@ -200,7 +200,7 @@ class ClusterReader {
       if (!cluster_.has(key)) {
         continue;
       }
-      if (!place_of(pools_, role)) {
+      if (!cluster_.section("pools").has(to_string(role))) {
         diagnostics_.add(cluster_.where(key), "cluster." + key + ": there is no pool " +
                                                   std::string(to_string(role)) + "; the pools are " +
                                                   names_of(pools_));

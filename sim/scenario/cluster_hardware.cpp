@@ -164,12 +164,15 @@ class HardwareReader {
   ClusterHardware hardware_;
 };
 
-/// The number of the first pool on nodes of the same name.
-std::size_t kind_of(const ClusterHardware& hardware, std::size_t pool) {
-  const auto first = std::find_if(hardware.nodes.begin(), hardware.nodes.end(), [&](const ClusterSpec& each) {
-    return each.name == hardware.nodes[pool].name;
-  });
-  return static_cast<std::size_t>(first - hardware.nodes.begin());
+/// Pools of a kind may share nodes: the number of the first pool on nodes of the same name, unless the pool
+/// keeps to itself.
+std::size_t kind_of(const ClusterHardware& hardware, const std::vector<PoolSpec>& pools, std::size_t pool) {
+  std::size_t first = pools[pool].own_nodes ? pool : 0;
+  while (first < pool &&
+         (pools[first].own_nodes || hardware.nodes[first].name != hardware.nodes[pool].name)) {
+    ++first;
+  }
+  return first;
 }
 
 [[noreturn]] void throw_too_few_nodes(const Values& cluster, const std::vector<PoolSpec>& pools,
@@ -207,7 +210,7 @@ Placement place_pools(const Values& scenario, const std::vector<PoolSpec>& pools
                         .tensor = pools[i].tensor_parallel,
                         .pipeline = pools[i].pipeline_parallel,
                         .gpus_per_node = hardware.nodes[i].node.gpus,
-                        .kind = kind_of(hardware, i)});
+                        .kind = kind_of(hardware, pools, i)});
   }
   Placement placement = place_replicas(requests);
   const bool is_limited = scenario.has("cluster") && scenario.section("cluster").has("nodes");

@@ -16,9 +16,11 @@ constexpr const char* kStragglerDoc =
 
 Table pool_table(const PolicyRegistry& policies, const std::string& name, const std::string& summary) {
   Table table(name, summary);
-  table.add("replicas", ValueType::count, "Replicas, or with autoscaling those that run at the start")
+  table
+      .add("replicas", ValueType::count,
+           "Replicas, or with autoscaling those that run at the start; 0: there is no such pool")
       .by_default("1")
-      .range("1", "4096");
+      .range("0", "4096");
   table.add("gpu", ValueType::text, "A built-in GPU, or a YAML file that describes one")
       .optional("that of the scenario's hardware");
   add_gpus(table, "tensor_parallel", "GPUs over which every layer is split", "64")
@@ -36,6 +38,10 @@ Table pool_table(const PolicyRegistry& policies, const std::string& name, const 
            "A built-in cluster whose nodes the pool's replicas stand on, or a YAML file "
            "that describes one")
       .optional("that of cluster.hardware when it has the pool's GPU, else found by the GPU");
+  table
+      .add("own_nodes", ValueType::flag,
+           "true: on nodes that no other pool uses; false: packed beside the pools before it")
+      .by_default("false");
   table.add_section("engine", engine_table(policies), "What differs from the scenario's engine")
       .optional("the scenario's")
       .partial_of("engine");

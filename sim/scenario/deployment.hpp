@@ -19,7 +19,7 @@ namespace inferometer {
 struct Deployment {
   std::vector<PoolDeployment> pools;            ///< at least one
   std::shared_ptr<const ClusterSetup> cluster;  ///< its pools in the same order
-  bool is_single = true;                        ///< one replica on its own, to which nothing of a cluster happens
+  bool is_single = true;  ///< one replica on its own, to which nothing of a cluster happens
   NetworkModel network = NetworkModel::ideal;
   std::vector<std::string> notes;  ///< what was decided for the user and may surprise: one sentence each
 

@@ -190,8 +190,8 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   return deployment;
 }
 
-// The engine's limit of sequences holds for the whole replica; its token budget holds for each step, which is one
-// micro-batch's (vLLM, v1/core/sched/scheduler.py).
+// The engine's limit of sequences holds for the whole replica; its token budget holds for each step, which is
+// one micro-batch's (vLLM, v1/core/sched/scheduler.py).
 void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer,
                std::vector<Replica>& lanes) {
   const PolicyEntry& policy = policy_of(pool.spec);

@@ -3,9 +3,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/suggest.hpp"
 #include "sim/scenario/cluster_table.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/load_named.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
 namespace {
@@ -15,7 +17,8 @@ const Values* pools_of(const Values& scenario) {
 }
 
 bool has_pool(const Values* pools, PoolRole role) {
-  return pools != nullptr && pools->has(to_string(role));
+  return pools != nullptr && pools->has(to_string(role)) &&
+         pools->section(to_string(role)).count("replicas") > 0;
 }
 
 std::string pool_path(PoolRole role) {
@@ -46,6 +49,29 @@ void check_roles(const Values& scenario, Diagnostics& diagnostics) {
   }
 }
 
+/// Decodes join a batch that did not admit them: not every policy bears that.
+void check_takes_decodes(const PoolSpec& pool, const Values& scenario, Diagnostics& diagnostics) {
+  const bool is_to_decode =
+      pool.role == PoolRole::decode ||
+      (pool.role == PoolRole::prefill && scenario.section("cluster").has("dynamic_split"));
+  const std::string& name = pool.engine.text("policy");
+  const PolicyEntry* const policy = policy_registry().find(name);
+  if (!is_to_decode || policy == nullptr || policy->takes_handed_over) {
+    return;
+  }
+  std::vector<std::string> able;
+  for (const PolicyEntry& entry : policy_registry().entries()) {
+    if (entry.takes_handed_over) {
+      able.push_back(entry.name);
+    }
+  }
+  diagnostics.add(pool.engine.where("policy"), "policy " + name +
+                                                   " takes no sequences that another replica has "
+                                                   "prefilled, as pool " +
+                                                   std::string(to_string(pool.role)) + " must; " +
+                                                   join_alternatives(able, "and") + " do");
+}
+
 /// Where a key that a pool may leave to `hardware` is said.
 Position place_of(const Values& pool, const Values& hardware, const std::string& key) {
   return pool.has(key) ? pool.where(key) : hardware.where(key);
@@ -63,6 +89,7 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   spec.straggler = pool.has("straggler") ? pool.number("straggler") : hardware.number("straggler");
   spec.engine = pool.has("engine") ? pool.section("engine") : scenario.section("engine");
   spec.cost_model = pool.has("cost_model") ? pool.section("cost_model") : scenario.section("cost_model");
+  spec.own_nodes = pool.has("own_nodes") && pool.flag("own_nodes");
   spec.gpu_at = place_of(pool, hardware, "gpu");
   spec.tensor_at = place_of(pool, hardware, "tensor_parallel");
   spec.pipeline_at = place_of(pool, hardware, "pipeline_parallel");
@@ -106,6 +133,7 @@ std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model,
   for (const PoolRole role : kPoolOrder) {
     if (has_pool(pools, role)) {
       specs.push_back(read_pool(role, pools->section(to_string(role)), scenario, model, diagnostics));
+      check_takes_decodes(specs.back(), scenario, diagnostics);
     }
   }
   if (specs.empty()) {

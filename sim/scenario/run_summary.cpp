@@ -8,6 +8,7 @@
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/scenario/capacity.hpp"
 #include "sim/scenario/cluster_config.hpp"
+#include "sim/scenario/cluster_facts.hpp"
 
 namespace inferometer {
 namespace {
@@ -75,6 +76,14 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   settings.pools.clear();
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
     settings.pools.push_back(settings_of(deployment.pools[i], deployment.replicas(i)));
+  }
+  if (const Coordinator* const coordinator = simulation.coordinator()) {
+    const RunTotals& totals = recorder.totals();
+    const TimePoint end = partial ? totals.last_event : totals.finished.last;
+    settings.cluster = cluster_facts(*coordinator, end);
+    for (std::size_t i = 0; i < settings.pools.size(); ++i) {
+      settings.pools[i].paid_seconds = paid_seconds(*coordinator, i, end);
+    }
   }
   if (!settings.closed_loop) {
     const std::optional<PerSecond> rate = saturated_rate(deployment, sample);

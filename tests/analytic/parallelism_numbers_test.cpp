@@ -23,11 +23,10 @@ CostOptions gpu_alone(CostLevel level = CostLevel::roofline) {
   return options;
 }
 
-Parallelism over_nodes(std::int64_t tensor) {
-  return {.tensor = tensor,
-          .tensor_in_node = std::min<std::int64_t>(tensor, 8),
-          .between_nodes = kInfiniBand,
-          .in_node = {}};
+Parallelism on_infiniband(std::int64_t tensor) {
+  Parallelism parallelism = over_nodes(tensor);
+  parallelism.between_nodes = kInfiniBand;
+  return parallelism;
 }
 
 StepShape decode(std::int64_t batch, std::int64_t context) {
@@ -36,7 +35,7 @@ StepShape decode(std::int64_t batch, std::int64_t context) {
 
 StepCost cost(const char* model, std::int64_t tensor, const StepShape& shape,
               CostLevel level = CostLevel::roofline) {
-  return make_step_pricer(load_model(model), load_gpu("h100-sxm"), over_nodes(tensor), gpu_alone(level),
+  return make_step_pricer(load_model(model), load_gpu("h100-sxm"), on_infiniband(tensor), gpu_alone(level),
                           kLimits)
       ->price(shape);
 }
@@ -66,7 +65,7 @@ TEST_CASE("a long prefill is slower over nodes the slower the link") {
   const ChunkShape prompt{2048, 0};
   const StepShape shape{.chunks = {&prompt, 1}};
   const auto price = [&](double gigabytes_per_s) {
-    Parallelism parallelism = over_nodes(16);
+    Parallelism parallelism = on_infiniband(16);
     parallelism.between_nodes = GpuLink{BytesPerSecond(gigabytes_per_s * 1e9), microseconds(5)};
     return make_step_pricer(load_model("llama-3.1-70b"), load_gpu("h100-sxm"), parallelism,
                             gpu_alone(CostLevel::datasheet), kLimits)
@@ -84,7 +83,7 @@ TEST_CASE("a long prefill is slower over nodes the slower the link") {
 /// Price of a step in each stage.
 std::vector<Duration> stage_times(const char* model, std::int64_t tensor, std::int64_t pipeline,
                                   const StepShape& shape) {
-  Parallelism parallelism = over_nodes(tensor);
+  Parallelism parallelism = on_infiniband(tensor);
   parallelism.pipeline = pipeline;
   parallelism.stages_in_node = false;
   std::vector<Duration> times;

@@ -86,6 +86,35 @@ class Roofline(unittest.TestCase):
             "--kernel-profile has no meaning at level roofline; measured kernels belong to level calibrated",
         )
 
+    def test_stages_of_a_pipeline(self):
+        done = roofline("--pipeline-parallel", "3", "--tensor-parallel", "2", "--csv")
+        stages = {}
+        for row in csv.DictReader(io.StringIO(done.stdout)):
+            stages.setdefault(row["stage"], {})[row["operator"]] = row
+        self.assertEqual(list(stages), ["1", "2", "3"])
+        # 32 layers: 11, 11 and 10; two norms each, and one before lm_head.
+        runs = [(stage["o projection"]["runs"], stage["norm + residual"]["runs"]) for stage in stages.values()]
+        self.assertEqual(runs, [("11", "22"), ("11", "22"), ("10", "21")])
+        self.assertEqual(["embedding" in stage for stage in stages.values()], [True, False, False])
+        self.assertEqual(["lm_head" in stage for stage in stages.values()], [False, False, True])
+        # Hidden states and residual of 64 tokens: each GPU sends its half.
+        self.assertEqual(stages["2"]["send to next stage"]["link_bytes"], str(2 * 64 * 4096 * 2 // 2))
+        # Everything else is done once, whatever the stage.
+        whole = rows("--tensor-parallel", "2")
+        for operator in ("qkv projection", "decode attention", "all-reduce", "lm_head", "sampling", "embedding"):
+            flops = sum(int(stage[operator]["flops"]) for stage in stages.values() if operator in stage)
+            self.assertEqual(flops, int(whole[operator]["flops"]), operator)
+        text = roofline("--pipeline-parallel", "3").stdout
+        self.assertIn("Stage 1 of 3, 11 layers\n", text)
+        self.assertIn("\n\nStage 3 of 3, 10 layers\n", text)
+        self.assertIn("* not measured but priced by latency and bandwidth of the links: send to next stage", text)
+        self.assertEqual(roofline("--pipeline-parallel", "1").stdout, roofline().stdout)
+        for stages in ("0", "33"):
+            self.complains(
+                roofline("--pipeline-parallel", stages),
+                f"pipeline_parallel {stages} cannot spread llama-3-8b (32 layers)",
+            )
+
     def test_memory(self):
         def memory(*arguments):
             done = run("memory", "--model", "llama-3-8b", "--gpu", "h100-sxm", "--json", *arguments)

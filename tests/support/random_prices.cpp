@@ -59,33 +59,53 @@ CostOptions draw_options(Dice& dice) {
   return options;
 }
 
-std::string describe(const ModelSpec& model, const GpuSpec& gpu, std::int64_t degree,
-                     const CostOptions& options) {
-  return model.name + " on " + std::to_string(degree) + " x " + gpu.name + ", " +
-         std::string(to_string(options.level)) + ", host_ps " + std::to_string(options.host_fixed.count()) +
-         " + " + std::to_string(options.host_per_sequence.count()) +
-         (options.host_overlap ? " overlapped" : "") + (options.cuda_graphs ? ", graphs" : "") +
-         ", attention " + std::to_string(options.attention_compute_efficiency.value_or(0)) + "/" +
-         std::to_string(options.attention_bandwidth_efficiency.value_or(0));
-}
-
 /// Of a model whose options are drawn; makes the pricers of one deployment.
 struct PricedModel {
   ModelSpec model;
   GpuSpec gpu;
-  std::int64_t degree;
+  Parallelism parallelism;
 
   [[nodiscard]] std::unique_ptr<StepPricer> pricer(const CostOptions& options,
                                                    const PricerLimits& limits) const {
     const Profile profile = cached<Profile, load_profile>(gpu.name);
     if (options.level != CostLevel::calibrated) {
-      return make_roofline_pricer(model, gpu, profile, in_one_node(degree), options, limits);
+      return make_roofline_pricer(model, gpu, profile, parallelism, options, limits);
     }
     const std::string file = *kernel_profile_file(gpu.name, options.kernels);
     return make_calibrated_pricer(model, gpu, cached<KernelProfile, read_kernel_profile>(file), profile,
-                                  in_one_node(degree), options, limits);
+                                  parallelism, options, limits);
   }
 };
+
+std::string describe(const PricedModel& priced, const CostOptions& options) {
+  const Parallelism& parallelism = priced.parallelism;
+  return std::to_string(priced.model.layers) + " layers of " + priced.model.name + " on " +
+         std::to_string(parallelism.tensor) + " x " + priced.gpu.name + ", " +
+         std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
+         std::to_string(parallelism.straggler) + ", " + std::string(to_string(options.level)) + ", host_ps " +
+         std::to_string(options.host_fixed.count()) + " + " +
+         std::to_string(options.host_per_sequence.count()) + (options.host_overlap ? " overlapped" : "") +
+         (options.cuda_graphs ? ", graphs" : "") + ", attention " +
+         std::to_string(options.attention_compute_efficiency.value_or(0)) + "/" +
+         std::to_string(options.attention_bandwidth_efficiency.value_or(0));
+}
+
+/// Now and then a group over two nodes, a slow GPU, or the prices of one stage of a pipeline.
+void draw_parallelism(Dice& dice, PricedModel& priced) {
+  Parallelism& parallelism = priced.parallelism;
+  parallelism = in_one_node(draw_split(dice, priced.model));
+  if (parallelism.tensor > 1 && dice.chance(20)) {
+    parallelism.tensor_in_node = parallelism.tensor / 2;
+    parallelism.between_nodes = GpuLink{BytesPerSecond(25e9), microseconds(5)};
+  }
+  if (dice.chance(20)) {
+    parallelism.straggler = dice.chance(50) ? 1.01 : 1.7;
+  }
+  if (dice.chance(15)) {
+    const std::int64_t stages = dice.between(2, 4);
+    priced.model = stages_of(priced.model, stages)[static_cast<std::size_t>(dice.between(0, stages - 1))];
+  }
+}
 
 /// Measured kernels, in one number format or another.
 void draw_calibrated(Dice& dice, PricedModel& priced, CostOptions& options) {
@@ -122,12 +142,14 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   }
   PricedModel priced{
       std::move(model),
-      cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"})), 1};
-  priced.degree = draw_split(dice, priced.model);
+      cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"})),
+      {}};
+  draw_parallelism(dice, priced);
+  const std::int64_t degree = priced.parallelism.tensor;
   CostOptions options = draw_options(dice);
   if (dice.chance(35)) {
     options.level = CostLevel::roofline;
-    cross_attention_roofs(dice, longest, priced.model, priced.gpu, priced.degree, options);
+    cross_attention_roofs(dice, longest, priced.model, priced.gpu, degree, options);
   } else if (dice.chance(40) && !kernel_profile_libraries(priced.gpu.name).empty()) {
     draw_calibrated(dice, priced, options);
   }
@@ -136,9 +158,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
     hostless.host_fixed = hostless.host_per_sequence = {};
     cross_host(dice, longest, limits, *priced.pricer(hostless, {1, 1}), options);
   }
-  return {priced.pricer(options, limits), priced.model.sliding_window,
-          WorkTotals(priced.model, priced.degree),
-          describe(priced.model, priced.gpu, priced.degree, options)};
+  return {priced.pricer(options, limits), priced.model.sliding_window, WorkTotals(priced.model, degree),
+          describe(priced, options)};
 }
 
 }  // namespace inferometer::testing

@@ -95,6 +95,7 @@ TEST_CASE("what a stage runs before and after its layers") {
   CHECK(middle.front().repeats == 2);
   CHECK(middle.front().link_bytes == Bytes(3 * 20'480));
   CHECK(middle.front().ring_steps == 3);
+  CHECK(last.back().ring_steps == 6);  // all-reduce: there and back
   // One GPU has nobody to gather from, and sends all.
   CHECK(names(token_operators(stages[1], 1, 10)).front() == "norm + residual");
   CHECK(token_operators(stages[1], 1, 10).back().link_bytes == Bytes(2 * 81'920));

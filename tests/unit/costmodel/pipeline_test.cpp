@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -180,8 +183,8 @@ TEST_CASE("at the fitted level stages start as many kernels as the model") {
   CHECK(together.latency == whole.latency);
   // Attention is rounded for all layers of a stage: rates of ten sequences and of a thousand tokens.
   CHECK(std::abs((together.bandwidth - whole.bandwidth).count()) <= 4 * 1010);
-  // Sixteen tokens as the graph runs them: 262,144 B over half of 100 GB/s, and 10 us, three times.
-  const Duration sends = (microseconds(10) + picoseconds(5'242'880)) * 3;
+  // Sixteen tokens as the graph runs them: 262,144 B over 77 % of 100 GB/s, and 10 us, three times.
+  const Duration sends = (microseconds(10) + picoseconds(3'404'468)) * 3;
   CHECK(std::abs((together.communication - sends).count()) <= 3);
   CHECK(together.extrapolated == together.communication);
 }
@@ -305,6 +308,53 @@ TEST_CASE("links that nobody measured are noted and counted as extrapolated") {
   }
 }
 
+TEST_CASE("measured collectives do not price those over other links") {
+  // With the same latency and bandwidth in the node, levels differ in nothing that GPUs send to each other.
+  const ModelSpec model = load_model("llama-3-8b");
+  const StepShape shape{.decodes = 10, .decode_context = 1000, .sampled_rows = 10};
+  const auto communication = [&](CostLevel level, const Parallelism& parallelism) {
+    return make_step_pricer(model, load_gpu("h100-sxm"), parallelism, at_level(level), kLimits)
+        ->price(shape)
+        .communication;
+  };
+  for (const std::int64_t in_node : {1, 2, 4}) {
+    const Parallelism parallelism{
+        .tensor = 4, .tensor_in_node = in_node, .between_nodes = kLink, .in_node = kLink};
+    CHECK(communication(CostLevel::calibrated, parallelism) ==
+          communication(CostLevel::roofline, parallelism));
+  }
+  CHECK(communication(CostLevel::calibrated, in_one_node(4)) !=
+        communication(CostLevel::roofline, in_one_node(4)));
+}
+
+/// Knows nothing but what its prices stand on.
+class BasisAlone final : public StepPricer {
+ public:
+  explicit BasisAlone(CostBasis basis) : basis_(std::move(basis)) {}
+  [[nodiscard]] StepCost price(const StepShape&) const override { return {}; }
+  [[nodiscard]] const CostBasis& basis() const override { return basis_; }
+
+ private:
+  CostBasis basis_;
+};
+
+TEST_CASE("of each end of a measured range the farthest stage counts") {
+  const auto stage = [](std::vector<Extrapolation> beyond, std::vector<std::string> notes) {
+    return std::make_shared<const BasisAlone>(
+        CostBasis{CostLevel::calibrated, "kernels", std::move(notes), std::move(beyond)});
+  };
+  const Stages stages{stage({{"lm_head", "n", 200, 100}, {"lm_head", "n", 5, 10}}, {"a", "b"}),
+                      stage({{"lm_head", "n", 300, 100}, {"lm_head", "n", 8, 10}}, {"b", "c"}),
+                      stage({{"lm_head", "m", 300, 100}}, {})};
+  const CostBasis all = basis_of_stages(stages);
+  CHECK(all.profile == "kernels");
+  CHECK(all.notes == std::vector<std::string>{"a", "b", "c"});
+  REQUIRE(all.extrapolations.size() == 3);
+  CHECK(all.extrapolations[0].value == 300);
+  CHECK(all.extrapolations[1].value == 5);
+  CHECK(all.extrapolations[2].axis == "m");
+}
+
 TEST_CASE("the basis of stages has the notes of all and the farthest of each kernel") {
   const Stages stages = make_stage_pricers(load_model("llama-3-8b"), load_gpu("h100-sxm"), spread(2, 4),
                                            at_level(CostLevel::calibrated), {8192, 256, 500'000});
@@ -319,7 +369,7 @@ TEST_CASE("the basis of stages has the notes of all and the farthest of each ker
       CHECK(std::count_if(all.extrapolations.begin(), all.extrapolations.end(),
                           [&](const Extrapolation& other) {
                             return other.kernel == beyond.kernel && other.axis == beyond.axis &&
-                                   other.factor() >= beyond.factor();
+                                   other.measured == beyond.measured && other.factor() >= beyond.factor();
                           }) == 1);
     }
   }

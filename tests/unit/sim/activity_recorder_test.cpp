@@ -130,6 +130,40 @@ TEST_CASE("whole steps within a period are summed at once") {
   CHECK(split[0] == within.hbm_bytes().count() + bytes_of(fifth) * 8 / 28);
 }
 
+// Replica 1 runs on a model of which a tensor group's GPU holds half; half of what is waited for in a
+// pipeline is another micro-batch.
+TEST_CASE("replicas may have other GPUs and pipelines") {
+  const WorkTotals half(samples::odd_model(), 2);
+  ActivityRecorder recorder(std::vector<WorkTotals>{no_work(), half}, kPeriod);
+  step(recorder, 0, 100, 0, 0);
+  const StepCost cost{.compute = Duration(40), .host = Duration(10), .bubble = Duration(50)};
+  for (std::int32_t lane = 0; lane < 2; ++lane) {
+    const Stretch stretch(TimePoint(), cost);
+    recorder.on_steps(StepRecord{1, lane, stretch, kDecode});
+  }
+  CHECK(busy(recorder.replicas()[1]) == Numbers{80});
+  WorkTotals twice = half;
+  twice.add(kDecode);
+  twice.add(kDecode);
+  CHECK(bytes(recorder.replicas()[1]) == Numbers{twice.hbm_bytes().count()});
+
+  std::ostringstream out;
+  const auto moved = [](double bytes) { return BytesPerSecond(bytes * kPicosecondsPerSecond / 100); };
+  const ReplicaGpus one{1, 1, moved(4.0 * static_cast<double>(bytes_of(kDecode)))};
+  // Two stages of two GPUs: of 200 picoseconds of stages 80 are busy, and of what they could move a half
+  // moved.
+  const ReplicaGpus four{4, 2, moved(static_cast<double>(twice.hbm_bytes().count()))};
+  write_activity_log(recorder, {one, four}, out);
+  CHECK(out.str() ==
+        "#Entity   SMACT        DRAMA        \n"
+        "ID                                  \n"
+        "GPU 0     1.000        0.250        \n"
+        "GPU 1     0.400        0.500        \n"
+        "GPU 2     0.400        0.500        \n"
+        "GPU 3     0.400        0.500        \n"
+        "GPU 4     0.400        0.500        \n");
+}
+
 // 100 ms periods. Half a period busy, and as many bytes as a memory of 40 times that a second moves in a
 // quarter of a period.
 TEST_CASE("the log has the form of dcgmi dmon") {

@@ -130,15 +130,17 @@ TEST_CASE("CSV and JSON carry the same values under the same names") {
   unsplittable.footprint.reset();
   CHECK(
       memory_csv({row, unsplittable}) ==
-      "model,gpu,tensor_parallel,quantization,kv_cache_dtype,gpu_memory_utilization,fits,usable_bytes,budget_"
+      "model,gpu,tensor_parallel,pipeline_parallel,quantization,kv_cache_dtype,gpu_memory_utilization,fits,"
+      "stage,usable_bytes,budget_"
       "bytes,weights_bytes,"
       "activations_bytes,other_bytes,kv_cache_bytes,kv_bytes_per_token,block_size_tokens,kv_blocks,kv_tokens,"
       "context_tokens,sequences,shortfall_bytes,smallest_fitting_tensor_parallel\n"
-      "\"a,\"\"b\"\"\",little,1,fp8,auto,0.9,false,100000000000,90000000000,16000000000,1500000000,500000000,"
+      "\"a,\"\"b\"\"\",little,1,1,fp8,auto,0.9,false,1,100000000000,90000000000,16000000000,1500000000,"
+      "500000000,"
       "-"
       "3000000000,"
       "100000,16,0,0,1000,0,3001600000,4\n"
-      "small,big,1,none,auto,0.9,,,,,,,,,,,,1000,,,1\n");
+      "small,big,1,1,none,auto,0.9,,,,,,,,,,,,,1000,,,1\n");
   const nlohmann::json list = nlohmann::json::parse(memory_json({row, unsplittable}));
   REQUIRE(list.size() == 2);
   CHECK(list[0]["model"] == "a,\"b\"");
@@ -146,6 +148,34 @@ TEST_CASE("CSV and JSON carry the same values under the same names") {
   CHECK(list[0]["shortfall_bytes"] == 3'001'600'000);
   CHECK(list[1]["fits"].is_null());
   CHECK(list[1]["smallest_fitting_tensor_parallel"] == 1);
+  CHECK(list[0]["stage"] == 1);
+  CHECK(list[1]["stage"].is_null());
+}
+
+TEST_CASE("of a pipeline the fullest stage is shown") {
+  MemoryRow row = roomy_row();
+  row.tensor_parallel = 8;
+  row.pipeline_parallel = 4;
+  row.footprint->pipeline_parallel = 4;
+  row.footprint->stage = 2;
+  check_says(memory_text(row), {"small on big, tensor_parallel 8, pipeline_parallel 4: fits\n",
+                                "\nOn each GPU of stage 3 of 4, the fullest\n"});
+  check_says(memory_table({row}), {"\nWith pipeline_parallel 4.\n"});
+  check_says(memory_matrix({row}), {"At tensor_parallel 8, pipeline_parallel 4."});
+  check_says(memory_json({row}), {"\"pipeline_parallel\": 4", "\"stage\": 3"});
+  row.footprint.reset();
+  check_says(memory_text(row), {"tensor_parallel 8, pipeline_parallel 4 cannot split this model"});
+}
+
+TEST_CASE("what would hold the model over nodes is said where one node does not") {
+  MemoryRow row = tight_row();
+  row.smallest_fitting.reset();
+  CHECK(memory_text(row).find("pipeline_parallel") == std::string::npos);
+  row.smallest_over_nodes = in_one_node(8);
+  row.smallest_over_nodes->pipeline = 2;
+  check_says(memory_text(row),
+             {"no tensor_parallel up to the 8 GPUs of a node holds one, but tensor_parallel 8, "
+              "pipeline_parallel 2 would"});
 }
 
 }  // namespace inferometer

@@ -197,6 +197,8 @@ TEST_CASE("the lengths kept are every n-th, in order of finishing") {
 /// Records of stretches with everything in them that a record can have, end to end.
 class RandomSteps {
  public:
+  explicit RandomSteps(std::uint64_t seed = 13) : random_(seed, "steps") {}
+
   template <class Observe>
   void tell(int records, const Observe& observe) {
     TimePoint now;
@@ -255,8 +257,18 @@ class RandomSteps {
     return stretch.end() + (random_.below(5) == 0 ? Duration(up_to(3'000'000'000'000)) : Duration());
   }
 
-  RandomStream random_{13, "steps"};
+  RandomStream random_;
 };
+
+/// Records of one of several replicas.
+template <class Observe>
+void tell_replica(std::int32_t replica, int records, const Observe& observe) {
+  RandomSteps(20 + static_cast<std::uint64_t>(replica)).tell(records, [&](const StepRecord& record) {
+    StepRecord own = record;
+    own.replica = replica;
+    observe(own);
+  });
+}
 
 std::string digits(Int128 value) {
   return std::to_string(static_cast<std::int64_t>(value >> 62)) + ":" +
@@ -297,7 +309,7 @@ TEST_CASE("steps told one by one and as stretches add up to the same") {
     check_equal(a.running, b.running);
     CHECK(a.max_waiting == b.max_waiting);
     CHECK(a.preemptions == b.preemptions);
-    CHECK(in_stretches.totals().max_emitted_per_second == one_by_one.totals().max_emitted_per_second);
+    CHECK(in_stretches.max_emitted_per_second() == one_by_one.max_emitted_per_second());
     CHECK((in_stretches.totals().last_event == one_by_one.totals().last_event));
     CHECK(in_stretches.gaps().count() == one_by_one.gaps().count());
     CHECK(digits(in_stretches.gaps().sum()) == digits(one_by_one.gaps().sum()));
@@ -310,6 +322,54 @@ TEST_CASE("steps told one by one and as stretches add up to the same") {
       CHECK((*together).*value == (*apart).*value);
     }
   }
+}
+
+// Replica 1 is a pool of its own, 0 and 2 are another; each is told to its end before the next begins.
+TEST_CASE("a pool is the sum of its replicas and the highest of their peaks") {
+  const WorkTotals work(load_model("llama-3-8b"), 1);
+  MetricsRecorder all({{.name = "two", .replicas = 2, .work = work}, {.name = "one", .work = work}},
+                      {0, 1, 0});
+  std::vector<MetricsRecorder> alone;
+  for (std::int32_t replica = 0; replica < 3; ++replica) {
+    alone.emplace_back(1, work);
+    tell_replica(replica, 200, [&](StepRecord record) {
+      all.on_steps(record);
+      record.replica = 0;
+      alone.back().on_steps(record);
+    });
+  }
+  const auto of = [&](std::size_t replica) -> const PoolTotals& {
+    return alone[replica].totals().pools.front();
+  };
+  const std::vector<PoolTotals>& pools = all.totals().pools;
+  for (std::size_t phase = 0; phase < kStepPhases; ++phase) {
+    check_equal(pools[1].phases[phase], of(1).phases[phase]);
+    CHECK(pools[0].phases[phase].steps == of(0).phases[phase].steps + of(2).phases[phase].steps);
+    CostSum cost = of(0).phases[phase].cost.sum();
+    cost += of(2).phases[phase].cost.sum();
+    CHECK((pools[0].phases[phase].cost.sum() == cost));
+    CHECK(pools[0].phases[phase].work->flops().count() ==
+          of(0).phases[phase].work->flops().count() + of(2).phases[phase].work->flops().count());
+  }
+  for (const auto level : {&PoolTotals::held_blocks, &PoolTotals::decodes, &PoolTotals::running}) {
+    check_equal(pools[1].*level, of(1).*level);
+    const LevelTotals& first = of(0).*level;
+    const LevelTotals& second = of(2).*level;
+    CHECK(digits((pools[0].*level).integral) == digits(first.integral + second.integral));
+    CHECK((pools[0].*level).peak == std::max(first.peak, second.peak));
+  }
+  CHECK(pools[0].preemptions == of(0).preemptions + of(2).preemptions);
+  CHECK(pools[0].max_waiting == std::max(of(0).max_waiting, of(2).max_waiting));
+  CHECK((all.totals().last_event == std::max({alone[0].totals().last_event, alone[1].totals().last_event,
+                                              alone[2].totals().last_event})));
+  std::int64_t count = 0;
+  Int128 sum = 0;
+  for (const MetricsRecorder& one : alone) {
+    count += one.gaps().count();
+    sum += one.gaps().sum();
+  }
+  CHECK(all.gaps().count() == count);
+  CHECK(digits(all.gaps().sum()) == digits(sum));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ inline Report report_of_four() {
   MetricsRecorder recorder(1, std::nullopt, options);
   replay_four_requests(recorder);
   SummarySettings settings;
-  settings.census = {4, 4, 0, 0, 0};
+  settings.census = {.injected = 4, .completed = 4};
   settings.pools[0].kv_blocks = 48;
   settings.pools[0].price = DollarsPerHour(3.6);
   Report report;

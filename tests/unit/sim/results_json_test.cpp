@@ -24,7 +24,7 @@ Report small_report() {
       CostLevel::calibrated, "vllm kernels on a GPU, fitted some day", {}, {{"lm_head", "n", 96, 64}}};
   Summary& summary = report.summary;
   summary.partial = true;
-  summary.census = {5, 2, 1, 1, 1};
+  summary.census = {.injected = 5, .completed = 2, .running = 1, .waiting = 1, .rejected = 1};
   summary.duration_seconds = 0.1;
   summary.completed = 2;
   summary.failed = 1;

@@ -264,7 +264,7 @@ TEST_CASE("the busiest second is counted from second to second of simulated time
   emit(1000, 9);  // a new second
   emit(1999, 1);
   emit(7500, 10);
-  CHECK(recorder.totals().max_emitted_per_second == 11);
+  CHECK(recorder.max_emitted_per_second() == 11);
 }
 
 TEST_CASE("TPOT is rounded to the nearest picosecond") {

@@ -8,6 +8,7 @@
 
 #include "costmodel/cost_options.hpp"
 #include "costmodel/operators.hpp"
+#include "costmodel/pipeline.hpp"
 #include "hardware/profile.hpp"
 #include "sim/metrics/headline_metrics.hpp"
 #include "sim/scenario/run_summary.hpp"
@@ -202,6 +203,38 @@ TEST_CASE("intervals of shipped kernels are the same with one thread and with fo
     CHECK(one.intervals[i].high == four.intervals[i].high);
   }
   CHECK(one.find("mean_itl_ms")->low < one.find("mean_itl_ms")->high);
+}
+
+// One request: its first token comes out of its prefill, the second out of a step on the other pool. Twice as
+// slow are the prices of the pool for prompts alone.
+TEST_CASE("each pool is drawn anew, and one that is not keeps its prices") {
+  const Scenario scenario = load_scenario_text(
+      "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nengine: {policy: disaggregated, preset: distserve}\n"
+      "cluster: {pools: {prefill: {}, decode: {}}, network: {model: none}}\n"
+      "workload: {generator: constant, rate: 1 req/s, requests: 1, prompt: {distribution: fixed, tokens: "
+      "512}, "
+      "output: {distribution: fixed, tokens: 2}}\n",
+      "a.yaml");
+  const Deployment deployment = make_deployment(scenario);
+  CHECK(has_measured_kernels(deployment));
+  Parallelism slow = in_one_node(1);
+  slow.straggler = 2;
+  const auto pricers = [&](std::size_t pool, std::uint64_t) {
+    return pool == 0 ? make_stage_pricers(scenario.model, scenario.gpu, slow,
+                                          cost_options_from(scenario.values.section("cost_model")),
+                                          deployment.front().pricer_limits)
+                     : StagePricers();
+  };
+  const Uncertainty uncertainty = *estimate_uncertainty(scenario, deployment, pricers, {8, 2, {}, {}});
+  const std::vector<ChunkShape> prompt = {{512, 0}};
+  const StepShape decode{1, 513, 1, {}};
+  const double first_ms = to_milliseconds(pricers(0, 1).front()->price({0, 0, 1, prompt}).total());
+  const double second_ms = to_milliseconds(deployment.pools[1].pricers.front()->price(decode).total());
+  CHECK(first_ms >
+        1.5 * to_milliseconds(deployment.front().pricers.front()->price({0, 0, 1, prompt}).total()));
+  REQUIRE(uncertainty.find("mean_ttft_ms") != nullptr);
+  CHECK(uncertainty.find("mean_ttft_ms")->low == Approx(first_ms));
+  CHECK(uncertainty.find("mean_itl_ms")->high == Approx(second_ms));
 }
 
 TEST_CASE("runs that are stopped leave no interval") {
