@@ -111,8 +111,9 @@ struct AutoscalingSetup {
   Duration scale_down_after = seconds(60);  ///< too little load for that long before a replica is drained
 };
 
-/// Moves replicas between the pools for prefill and decode, one at a time; each keeps one. What a replica has
-/// begun it ends.
+/// Moves replicas between the pools for prefill and decode, one at a time; each keeps one. A replica first
+/// ends what it has begun and takes nothing new: were it to prefill while prompts of others wait for its
+/// blocks, two replicas could wait for each other for ever.
 struct DynamicSplitSetup {
   Duration interval = seconds(10);
   /// A decode replica goes over when each prefill replica has more than this to work off.

@@ -62,18 +62,16 @@ void Coordinator::place(const Attempt& attempt) {
 
 void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
   const Request& request = attempt.request;
-  const std::string_view reason = attempt.retries == 0 ? reason_to_refuse(request, replica) : "";
-  if (!reason.empty()) {
-    reject(request, reason);
+  const bool is_too_long = !control_.lanes(replica).front().accepts(request);
+  const std::string_view refused = attempt.retries == 0 ? reason_to_refuse(request, replica) : "";
+  if (is_too_long || !refused.empty()) {
+    reject(request, is_too_long ? kTooLong : refused);
     return;
   }
   control_.interrupt(replica, false);
-  if (control_.lanes(replica).front().enqueue(request, attempt.retries)) {
-    fleet_.sent(replica);
-    control_.look_for_work(replica);
-  } else {
-    control_.leave(request.id);
-  }
+  control_.lanes(replica).front().enqueue(request, attempt.retries);
+  fleet_.sent(replica);
+  control_.look_for_work(replica);
 }
 
 void Coordinator::place_split(const Attempt& attempt) {
@@ -197,6 +195,12 @@ void Coordinator::place_held() {
   }
 }
 
+void Coordinator::give_up_without_decode() {
+  if (handovers_ && fleet_.candidates(PoolRole::decode).empty() && !upkeep_.may_come(PoolRole::decode)) {
+    handovers_->lose_unattached(kNobodyThere);
+  }
+}
+
 void Coordinator::reject(const Request& request, std::string_view reason) {
   ++totals_.rejected;
   control_.observer().on_rejected(
@@ -225,6 +229,9 @@ void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
   }
   for (const HandOver& done : lane.handed_over()) {
     handovers_->prompt_done(done);
+  }
+  if (!lane.handed_over().empty()) {
+    give_up_without_decode();
   }
   upkeep_.look_at(replica);
 }
@@ -258,6 +265,7 @@ void Coordinator::timer(std::uint32_t number) {
       place_held();
       break;
   }
+  give_up_without_decode();
   upkeep_.look_at_draining();
 }
 
@@ -313,7 +321,9 @@ void Coordinator::replica_up(std::int32_t replica) {
 }
 
 std::int64_t Coordinator::held(PoolRole role) const {
-  return missing_role() == role ? static_cast<std::int64_t>(held_.size()) : 0;
+  const std::size_t arrived = missing_role() == role ? held_.size() : 0;
+  const bool may_lack = handovers_ && role == PoolRole::decode && fleet_.candidates(role).empty();
+  return static_cast<std::int64_t>(arrived + (may_lack ? handovers_->unattached().size() : 0));
 }
 
 }  // namespace inferometer

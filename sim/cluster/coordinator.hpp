@@ -66,6 +66,7 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   [[nodiscard]] std::string_view reason_to_refuse(const Request& request, std::int32_t replica) const;
   void hold(const Attempt& attempt);
   void place_held();
+  void give_up_without_decode();
   void reject(const Request& request, std::string_view reason);
   void retry_or_lose(const Attempt& attempt, std::int64_t emitted);
 

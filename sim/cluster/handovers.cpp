@@ -35,7 +35,10 @@ void Handovers::begin(const Attempt& attempt, std::int32_t prefill) {
   if (pushes()) {
     attach_decode(kept);
   }
-  if (!(pushes() && split().decode_first)) {
+  fleet_.sent(prefill);
+  if (pushes() && split().decode_first) {
+    ++between_;
+  } else {
     queue_prompt(kept);
   }
 }
@@ -46,7 +49,6 @@ void Handovers::queue_prompt(Journey& journey) {
   control_.lanes(journey.prefill)
       .front()
       .enqueue_prompt(journey.attempt.request, journey.attempt.retries, pushes());
-  fleet_.sent(journey.prefill);
   control_.look_for_work(journey.prefill);
 }
 
@@ -105,6 +107,7 @@ void Handovers::blocks_taken(const LoadStart& start) {
   INFEROMETER_CHECK(journey.at_decode == start.sequence, "blocks are taken for what is expected");
   journey.has_blocks = true;
   if (!journey.is_queued) {
+    --between_;
     queue_prompt(journey);
   }
   send(journey);
@@ -179,6 +182,7 @@ void Handovers::finish_at_prefill(Journey& journey) {
        .retries = journey.attempt.retries,
        .handover = Duration()});
   ++totals_.completed;
+  cancel_transfer(journey);
   forget_decode(journey);
   release_prefill(journey);
   --between_;
@@ -227,9 +231,13 @@ void Handovers::lose(Journey& journey, std::string_view reason) {
   const Request& request = journey.attempt.request;
   cancel_transfer(journey);
   forget_decode(journey);
-  release_prefill(journey);
+  if (journey.is_queued) {
+    release_prefill(journey);
+    ++totals_.lost_tokens;
+  } else {
+    fleet_.left(journey.prefill, 1);
+  }
   ++totals_.lost;
-  ++totals_.lost_tokens;
   --between_;
   control_.observer().on_rejected(
       {request.id, request.arrival, control_.now(), request.prompt.count(), reason, true});
@@ -250,12 +258,9 @@ std::vector<Attempt> Handovers::prefill_failed(std::int32_t replica) {
     Journey& journey = journeys_.at(id);
     cancel_transfer(journey);
     forget_decode(journey);
-    if (journey.result) {
-      --between_;
-      ++totals_.lost_tokens;
-    } else if (journey.is_queued) {
-      fleet_.left(replica, 1);
-    }
+    between_ -= journey.result || !journey.is_queued ? 1 : 0;
+    totals_.lost_tokens += journey.result ? 1 : 0;
+    fleet_.left(replica, journey.result ? 0 : 1);
     attempts.push_back(journey.attempt);
     end(journey);
   }
@@ -281,16 +286,33 @@ bool Handovers::decode_failed(std::int64_t request_id, std::int32_t replica) {
 }
 
 void Handovers::decode_available() {
-  std::vector<std::pair<std::int64_t, std::int64_t>> unattached;  // order, request
-  for (const auto& [id, journey] : journeys_) {
-    if (journey.decode < 0 && (pushes() || journey.is_delivered)) {
-      unattached.emplace_back(journey.order, id);
+  for (const std::int64_t request : unattached()) {
+    attach_decode(journeys_.at(request));
+  }
+}
+
+void Handovers::lose_unattached(std::string_view reason) {
+  for (const std::int64_t request : unattached()) {
+    Journey& journey = journeys_.at(request);
+    if (journey.is_delivered || !journey.is_queued) {
+      lose(journey, reason);
     }
   }
-  std::sort(unattached.begin(), unattached.end());
-  for (const auto& [order, id] : unattached) {
-    attach_decode(journeys_.at(id));
+}
+
+std::vector<std::int64_t> Handovers::unattached() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> ordered;  // order, request
+  for (const auto& [id, journey] : journeys_) {
+    if (journey.decode < 0 && (pushes() || journey.is_delivered)) {
+      ordered.emplace_back(journey.order, id);
+    }
   }
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<std::int64_t> requests;
+  for (const auto& [order, id] : ordered) {
+    requests.push_back(id);
+  }
+  return requests;
 }
 
 Handovers::Journey* Handovers::find(std::int64_t request_id, std::int64_t order) {

@@ -51,6 +51,11 @@ class Handovers {
   bool decode_failed(std::int64_t request_id, std::int32_t replica);
   /// Decode replicas have come up: prompts that found none go there. O(requests in handover).
   void decode_available();
+  /// Requests that found no decode replica, in order. O(requests in handover).
+  [[nodiscard]] std::vector<std::int64_t> unattached() const;
+  /// None will come any more: those whose prompt is computed, or not begun, are lost. What is being computed
+  /// goes on until it is done. O(requests in handover).
+  void lose_unattached(std::string_view reason);
 
  private:
   struct Journey {

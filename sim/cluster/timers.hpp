@@ -19,6 +19,7 @@ struct Timer {
     boot,       ///< a replica has booted (key: replica, value: which start)
     autoscale,  ///< (key: number of the rule)
     split,      ///< look at the split of the pools
+    move,       ///< a replica has drained for another pool (key: replica)
     snapshot,   ///< routers learn of the replicas
   };
   Kind kind{};

@@ -52,6 +52,9 @@ void Upkeep::timer(const Timer& timer) {
       look_at_split();
       repeat(timer.kind, timer.key, setup_.dynamic_split->interval);
       break;
+    case Timer::Kind::move:
+      moved(replica);
+      break;
     case Timer::Kind::snapshot:
       take_snapshot();
       break;
@@ -90,6 +93,7 @@ void Upkeep::befall(const ReplicaEvent& event) {
 void Upkeep::start(std::int32_t replica) {
   if (fleet_.status(replica) == ReplicaStatus::draining) {
     std::erase(draining_, replica);
+    member(replica).becomes.reset();
     up(replica);
     return;
   }
@@ -136,6 +140,7 @@ void Upkeep::drain(std::int32_t replica) {
 void Upkeep::switch_off(std::int32_t replica) {
   std::erase(draining_, replica);
   Member& one = member(replica);
+  one.becomes.reset();
   if (one.weights) {
     transfers_.cancel(*one.weights);
     one.weights.reset();
@@ -143,10 +148,21 @@ void Upkeep::switch_off(std::int32_t replica) {
   fleet_.set_status(replica, ReplicaStatus::off, control_.now());
 }
 
+bool Upkeep::has_drained(std::int32_t replica) const {
+  return fleet_.status(replica) == ReplicaStatus::draining && fleet_.outstanding(replica) == 0 &&
+         control_.lanes(replica).front().state().store().handed_over == 0;
+}
+
+// One that goes over to another pool does so by a timer: requests that wait for it must not reach it from
+// within what made it free.
 void Upkeep::look_at_drained(std::int32_t replica) {
-  if (fleet_.status(replica) == ReplicaStatus::draining && fleet_.outstanding(replica) == 0 &&
-      control_.lanes(replica).front().state().store().handed_over == 0) {
+  if (!has_drained(replica)) {
+    return;
+  }
+  if (!member(replica).becomes) {
     switch_off(replica);
+  } else if (std::erase(draining_, replica) > 0) {
+    timers_.set(control_.now(), {Timer::Kind::move, replica});
   }
 }
 
@@ -158,19 +174,20 @@ void Upkeep::look_at_draining() {
 }
 
 bool Upkeep::may_come(PoolRole role) const {
-  for (std::int32_t replica = 0; replica < fleet_.replicas(); ++replica) {
-    if (fleet_.role(replica) == role && (fleet_.status(replica) == ReplicaStatus::starting ||
-                                         members_[static_cast<std::size_t>(replica)].returns > 0)) {
-      return true;
-    }
-  }
   const bool is_scaled =
       std::any_of(setup_.autoscaling.begin(), setup_.autoscaling.end(),
                   [&](const AutoscalingSetup& rule) { return rule.pool == role && rule.most > 0; });
+  for (std::int32_t replica = 0; replica < fleet_.replicas(); ++replica) {
+    const Member& one = members_[static_cast<std::size_t>(replica)];
+    const bool is_coming = fleet_.status(replica) == ReplicaStatus::starting || one.returns > 0 || is_scaled;
+    if (one.becomes ? one.becomes == role : fleet_.role(replica) == role && is_coming) {
+      return true;
+    }
+  }
   const PoolRole other = role == PoolRole::prefill ? PoolRole::decode : PoolRole::prefill;
   const bool is_split =
       setup_.dynamic_split && role != PoolRole::mixed && fleet_.candidates(other).size() > 1;
-  return is_scaled || is_split;
+  return is_split;
 }
 
 void Upkeep::autoscale(std::size_t rule) {
@@ -215,6 +232,11 @@ void Upkeep::autoscale(std::size_t rule) {
 }
 
 void Upkeep::look_at_split() {
+  const bool is_one_moving = std::any_of(members_.begin(), members_.end(),
+                                         [](const Member& one) { return one.becomes.has_value(); });
+  if (is_one_moving) {
+    return;
+  }
   const DynamicSplitSetup& split = *setup_.dynamic_split;
   const auto prefill = fleet_.candidates(PoolRole::prefill);
   const auto decode = fleet_.candidates(PoolRole::decode);
@@ -246,16 +268,26 @@ void Upkeep::look_at_split() {
 
 void Upkeep::move(std::int32_t replica, PoolRole role) {
   ++totals_.moves;
-  fleet_.set_role(replica, role);
-  actions_.replica_up(replica);
+  member(replica).becomes = role;
+  fleet_.set_status(replica, ReplicaStatus::draining, control_.now());
+  draining_.push_back(replica);
+  look_at(replica);
 }
 
-// Without a request on any replica, the next snapshot would show what this one does: there is none until a
-// request comes.
+void Upkeep::moved(std::int32_t replica) {
+  if (has_drained(replica) && member(replica).becomes) {
+    fleet_.set_role(replica, *member(replica).becomes);
+    member(replica).becomes.reset();
+    up(replica);
+  }
+}
+
+// Without a request in the system, the next snapshot would show what this one does: there is none until one
+// comes.
 void Upkeep::take_snapshot() {
   has_snapshot_timer_ = false;
   fleet_.take_snapshot();
-  if (fleet_.outstanding() > 0) {
+  if (control_.in_system() > 0) {
     request_came();
   }
 }

@@ -53,6 +53,7 @@ class Upkeep {
     std::int64_t start = 0;                // number of the latest start
     std::int32_t returns = 0;              // timers under way that start it
     std::optional<std::uint32_t> weights;  // transfer under way
+    std::optional<PoolRole> becomes;       // once it has drained
   };
   struct Scaling {
     std::optional<TimePoint> too_many_since;
@@ -69,6 +70,8 @@ class Upkeep {
   void autoscale(std::size_t rule);
   void look_at_split();
   void move(std::int32_t replica, PoolRole role);
+  void moved(std::int32_t replica);
+  [[nodiscard]] bool has_drained(std::int32_t replica) const;
   void take_snapshot();
   void repeat(Timer::Kind kind, std::int64_t key, Duration interval);
 

@@ -1,5 +1,6 @@
 #include "sim/engine/simulation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -44,9 +45,11 @@ bool Simulation::run(std::int64_t max_events) {
   for (std::int64_t handled = 0; handled < max_events && !queue_.empty(); ++handled) {
     const Event event = queue_.pop();
     INFEROMETER_CHECK(event.time() >= now_, "the clock never goes back");
-    now_ = event.time();
     ++events_;
-    dispatch(event);
+    if (!is_void(event)) {
+      now_ = event.time();
+      dispatch(event);
+    }
   }
   INFEROMETER_CHECK(!queue_.empty() || in_system() == 0, "every request leaves in the end");
   return !queue_.empty();
@@ -58,21 +61,24 @@ void Simulation::cut_off() {
   }
 }
 
+// The end that a stretch or a transfer had before something cut it short means nothing any more, nor does the
+// clock stop there.
+bool Simulation::is_void(Event event) const {
+  const EventKind kind = event.kind();
+  return (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
+         (kind == EventKind::transfer && pending_transfer_ != event.time());
+}
+
 void Simulation::dispatch(Event event) {
   switch (event.kind()) {
     case EventKind::step_end:
-      // The end that a stretch had before something cut it short means nothing any more.
-      if (lanes_[event.target()].running_until() == now_) {
-        end_steps(event.target());
-        schedule_next(event.target());
-      }
+      end_steps(event.target());
+      schedule_next(event.target());
       break;
     case EventKind::transfer:
-      if (pending_transfer_ == now_) {
-        pending_transfer_.reset();
-        coordinator_->transfers_ended();
-        post_next_transfer();
-      }
+      pending_transfer_.reset();
+      coordinator_->transfers_ended();
+      post_next_transfer();
       break;
     case EventKind::timer:
       coordinator_->timer(event.target());
@@ -133,7 +139,8 @@ void Simulation::end_steps(std::uint32_t lane) {
 
 // Steps that end now end before what comes now.
 void Simulation::interrupt_lane(std::uint32_t lane, bool always) {
-  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always);
+  const bool has_decided = decided_at_ == now_ && lane <= last_decided_;
+  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always, has_decided);
   if (!end) {
     return;
   }
@@ -149,6 +156,8 @@ void Simulation::schedule(std::uint32_t lane) {
   if (replica.is_running()) {
     return;
   }
+  last_decided_ = decided_at_ == now_ ? std::max(last_decided_, lane) : lane;
+  decided_at_ = now_;
   const Replica::Start start = replica.start_steps(now_);
   recount_waiting(lane);
   report_departures(lane);
@@ -160,6 +169,9 @@ void Simulation::schedule(std::uint32_t lane) {
   }
   if (coordinator_) {
     coordinator_->steps_begun(static_cast<std::int32_t>(replica_of_[lane]), replica);
+  }
+  if (replica.gave_back()) {
+    wake_neighbours(lane);
   }
 }
 

@@ -65,6 +65,7 @@ class Simulation final : private EngineControl {
   };
 
   void dispatch(Event event);
+  [[nodiscard]] bool is_void(Event event) const;
   void receive_arrivals();
   void send_to_only_replica();
   void end_steps(std::uint32_t lane);
@@ -107,6 +108,10 @@ class Simulation final : private EngineControl {
   std::optional<TimePoint> pending_arrival_;                 // the earliest one in the queue
   std::optional<TimePoint> pending_transfer_;                // likewise
   std::vector<std::optional<TimePoint>> pending_schedules_;  // likewise, by lane
+  // How far the lanes have decided at one moment, in their order: had each step been planned by itself, those
+  // up to here that end a step now would have begun the next.
+  std::optional<TimePoint> decided_at_;
+  std::uint32_t last_decided_ = 0;
   std::optional<Coordinator> coordinator_;
 };
 

@@ -84,9 +84,7 @@ Replica::Start Replica::start_steps(TimePoint now) {
   departed_.clear();
   load_starts_.clear();
   pushed_.clear();
-  if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
-    take_in();
-  }
+  gave_back_ = false;
   if (!plan_something(now)) {
     const bool idle = state_.running_count() == 0 && state_.waiting().empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
@@ -114,12 +112,16 @@ void Replica::take_in() {
   }
 }
 
-// A plan that only preempts leaves room for another: sequences whose KV has come may hold so many blocks that
-// none of those that run finds one.
+// A plan that only preempts leaves room for another, and for who was waiting for a seat: sequences whose KV
+// has come may hold so many blocks that none of those that run finds one.
 bool Replica::plan_something(TimePoint now) {
   while (true) {
+    if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
+      take_in();
+    }
     plan_.clear();
     policy_->plan(ReplicaView(state_, now), plan_);
+    gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);
     if (plan_runs_a_step()) {
       return true;
@@ -303,12 +305,15 @@ std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stabi
   return 1 + demand.steps_within(state_.blocks().free().count(), 1, steps - 1);
 }
 
-std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always) {
+std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has_decided) {
   if (!running_ || !(running_->ends_on_arrival || always)) {
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
-  const std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  if (has_decided && steps < stretch.steps() && stretch.end_of(steps - 1) == now) {
+    ++steps;
+  }
   running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
   if (steps == stretch.steps()) {
     return std::nullopt;

@@ -119,7 +119,8 @@ class Replica {
   /// step under way, as it would have done if every step had been planned. Returns the new end, when there is
   /// one; it may be `now`, and then the steps must be ended before the request comes. `always`: whether it
   /// could or not; to be called before anything else is done to the queue or the blocks from outside.
-  std::optional<TimePoint> interrupt(TimePoint now, bool always = false);
+  /// `has_decided`: a step that begins now has begun already, as replicas decide one after the other.
+  std::optional<TimePoint> interrupt(TimePoint now, bool always = false, bool has_decided = false);
   /// Precondition: steps are running and end now.
   void end_steps();
 
@@ -162,6 +163,8 @@ class Replica {
   /// Of the last start_steps().
   [[nodiscard]] std::span<const LoadStart> load_starts() const { return load_starts_; }
   [[nodiscard]] std::span<const PushedChunk> pushed() const { return pushed_; }
+  /// Whether the last start_steps() gave back blocks or places in the queue.
+  [[nodiscard]] bool gave_back() const { return gave_back_; }
   [[nodiscard]] std::int64_t completed() const { return completed_; }
   [[nodiscard]] std::int64_t rejected() const { return rejected_; }
   /// Requests whose output was cut at max_model_len.
@@ -223,6 +226,7 @@ class Replica {
   std::vector<HandOver> handed_over_;
   std::vector<LoadStart> load_starts_;
   std::vector<PushedChunk> pushed_;
+  bool gave_back_ = false;
   std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none
   std::vector<SequenceId> finished_;
   std::int64_t completed_ = 0;

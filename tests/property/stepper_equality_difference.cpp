@@ -11,38 +11,11 @@ void append(std::string& text, const char* name, std::int64_t value) {
   text += std::string(" ") + name + " " + std::to_string(value);
 }
 
-std::string text_of(const SeenStep& step) {
-  std::string text;
-  append(text, "start", step.start.since_start().count());
-  append(text, "end", step.end.since_start().count());
-  append(text, "compute", step.cost.compute.count());
-  append(text, "bandwidth", step.cost.bandwidth.count());
-  append(text, "latency", step.cost.latency.count());
-  append(text, "communication", step.cost.communication.count());
-  append(text, "host", step.cost.host.count());
-  append(text, "shape.decodes", step.shape_decodes);
-  append(text, "context", step.decode_context);
-  append(text, "rows", step.sampled_rows);
-  append(text, "prefill", step.prefill_tokens);
-  append(text, "decodes", step.decodes);
-  append(text, "emitted", step.emitted);
-  append(text, "running", step.running);
-  append(text, "preempted", step.preempted);
-  append(text, "held", step.held_blocks);
-  for (const std::int64_t value : step.chunks) {
-    append(text, "chunk", value);
-  }
-  for (const std::int64_t value : step.gaps) {
-    append(text, "gap", value);
-  }
-  return text;
-}
-
 std::string compare_steps(const SeenRun& got, const SeenRun& expected) {
   for (std::size_t i = 0; i < std::min(got.steps.size(), expected.steps.size()); ++i) {
     if (got.steps[i] != expected.steps[i]) {
-      return "step " + std::to_string(i) + "\n got" + text_of(got.steps[i]) + "\n not" +
-             text_of(expected.steps[i]);
+      return "step " + std::to_string(i) + "\n got" + to_text(got.steps[i]) + "\n not" +
+             to_text(expected.steps[i]);
     }
   }
   return got.steps.size() == expected.steps.size() ? "" : "number of steps";
@@ -179,6 +152,34 @@ std::string compare_ends(const SeenRun& got, const SeenRun& expected) {
 }
 
 }  // namespace
+
+std::string to_text(const SeenStep& step) {
+  std::string text;
+  append(text, "start", step.start.since_start().count());
+  append(text, "end", step.end.since_start().count());
+  append(text, "compute", step.cost.compute.count());
+  append(text, "bandwidth", step.cost.bandwidth.count());
+  append(text, "latency", step.cost.latency.count());
+  append(text, "communication", step.cost.communication.count());
+  append(text, "host", step.cost.host.count());
+  append(text, "bubble", step.cost.bubble.count());
+  append(text, "shape.decodes", step.shape_decodes);
+  append(text, "context", step.decode_context);
+  append(text, "rows", step.sampled_rows);
+  append(text, "prefill", step.prefill_tokens);
+  append(text, "decodes", step.decodes);
+  append(text, "emitted", step.emitted);
+  append(text, "running", step.running);
+  append(text, "preempted", step.preempted);
+  append(text, "held", step.held_blocks);
+  for (const std::int64_t value : step.chunks) {
+    append(text, "chunk", value);
+  }
+  for (const std::int64_t value : step.gaps) {
+    append(text, "gap", value);
+  }
+  return text;
+}
 
 std::string first_difference(const SeenRun& got, const SeenRun& expected) {
   for (const std::string& difference :

@@ -54,33 +54,6 @@ class NotedPricer : public StepPricer {
   const Notes& notes_;
 };
 
-SeenStep seen(const StepRecord& step) {
-  SeenStep entry;
-  entry.start = step.stretch.start();
-  entry.end = step.stretch.end();
-  entry.cost = step.stretch.cost();
-  entry.shape_decodes = step.shape.decodes;
-  entry.decode_context = step.shape.decode_context;
-  entry.sampled_rows = step.shape.sampled_rows;
-  for (const ChunkShape& chunk : step.shape.chunks) {
-    entry.chunks.insert(entry.chunks.end(), {chunk.tokens, chunk.past});
-  }
-  entry.decodes = step.decodes;
-  entry.prefill_tokens = step.prefill_tokens;
-  entry.emitted = step.emitted;
-  entry.running = step.running;
-  entry.preempted = step.preempted;
-  entry.held_blocks = step.held_blocks.count();
-  std::map<std::int64_t, std::int64_t> gaps;
-  for (const TokenGap& gap : step.gaps) {
-    gaps[gap.gap.count()] += gap.count;
-  }
-  for (const auto& [gap, count] : gaps) {
-    entry.gaps.insert(entry.gaps.end(), {gap, count});
-  }
-  return entry;
-}
-
 class Watcher : public SimulationObserver {
  public:
   Watcher(const RandomDeployment& deployment, const Notes& notes, SeenRun& run)
@@ -112,7 +85,7 @@ class Watcher : public SimulationObserver {
             "blocks only get more within a stretch");
     require(record.held_during(record.stretch.steps() - 1) == state().blocks().held().count(),
             "the last step held what is held at its end");
-    visit_steps(record, [this](const StepRecord& step) { run_.steps.push_back(seen(step)); });
+    visit_steps(record, [this](const StepRecord& step) { run_.steps.push_back(seen_step(step)); });
     if (notes_.line) {
       check_sums();
       run_.stretches.push_back(stretch_of(record));
@@ -274,6 +247,33 @@ void add_arrivals(SeenRun& run) {
 }
 
 }  // namespace
+
+SeenStep seen_step(const StepRecord& step) {
+  SeenStep entry;
+  entry.start = step.stretch.start();
+  entry.end = step.stretch.end();
+  entry.cost = step.stretch.cost();
+  entry.shape_decodes = step.shape.decodes;
+  entry.decode_context = step.shape.decode_context;
+  entry.sampled_rows = step.shape.sampled_rows;
+  for (const ChunkShape& chunk : step.shape.chunks) {
+    entry.chunks.insert(entry.chunks.end(), {chunk.tokens, chunk.past});
+  }
+  entry.decodes = step.decodes;
+  entry.prefill_tokens = step.prefill_tokens;
+  entry.emitted = step.emitted;
+  entry.running = step.running;
+  entry.preempted = step.preempted;
+  entry.held_blocks = step.held_blocks.count();
+  std::map<std::int64_t, std::int64_t> gaps;
+  for (const TokenGap& gap : step.gaps) {
+    gaps[gap.gap.count()] += gap.count;
+  }
+  for (const auto& [gap, count] : gaps) {
+    entry.gaps.insert(entry.gaps.end(), {gap, count});
+  }
+  return entry;
+}
 
 SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   SeenRun run;

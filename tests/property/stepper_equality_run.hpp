@@ -24,6 +24,11 @@ struct SeenStep {
   bool operator==(const SeenStep&) const = default;
 };
 
+/// Of a record of one step.
+SeenStep seen_step(const StepRecord& step);
+/// All of it, for failure messages.
+std::string to_text(const SeenStep& step);
+
 /// What can keep a stretch from being one step longer.
 enum class Limit : std::size_t {
   finish,          ///< a sequence emits its last token

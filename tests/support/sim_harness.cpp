@@ -43,6 +43,7 @@ class ListWorkload : public Workload {
     request.prompt = TokenCount(next.prompt);
     request.output = TokenCount(next.output);
     request.max_new = TokenCount(std::max(next.output, next.max_new));
+    request.session = next.session;
     due_.pop();
     ++taken_;
   }
@@ -137,6 +138,7 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.block_size = setup.block_size;
   config.blocks = BlockCount(setup.blocks);
   config.max_model_len = setup.max_model_len;
+  config.max_num_seqs = setup.max_num_seqs;
   config.attention_window = setup.window;
   config.stepper = setup.stepper;
   return config;

@@ -1,0 +1,161 @@
+// A prompt of 20 tokens takes a prefill of 30 microseconds, its KV 20 on the link, a token alone 11.
+
+#include "sim/network/platform.hpp"
+#include "tests/unit/cluster/cluster_fixture.hpp"
+
+namespace inferometer::testing {
+namespace {
+
+using Split = DisaggregationSetup;
+
+SmallCluster one_and_one() {
+  SmallCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 1)});
+  cluster.share_a_link();
+  return cluster;
+}
+
+TEST_CASE("a pulled prompt has its first token from the prefill and decodes after hop and transfer") {
+  SmallCluster cluster = one_and_one();
+  cluster.split().hop = microseconds(5);
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30, 30 + 5 + 20 + 2 * 11});
+  CHECK((cluster.finished.at(0).handover == microseconds(25)));
+  CHECK(cluster.finished.at(0).prefill_replica == 0);
+  CHECK(cluster.replica(0) == 1);
+  CHECK(cluster.totals().handed_over == 1);
+  CHECK((cluster.totals().transferred == Bytes(20'000)));
+  CHECK(cluster.totals().discarded_tokens == 0);
+}
+
+TEST_CASE("a first token from the decode replica comes one decode step after the transfer") {
+  SmallCluster cluster = one_and_one();
+  cluster.split().hop = microseconds(5);
+  cluster.split().first_token_from_decode = true;
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30 + 5 + 20 + 11, 30 + 5 + 20 + 3 * 11});
+  CHECK(cluster.totals().discarded_tokens == 1);
+}
+
+TEST_CASE("a request of one token ends at the prefill replica unless its token comes from the other") {
+  SmallCluster cluster = one_and_one();
+  cluster.run({request_at(0, 20, 1)});
+  CHECK(cluster.times(0) == Times{30, 30});
+  CHECK(cluster.replica(0) == 0);
+  CHECK(cluster.totals().completed == 1);
+  CHECK(cluster.totals().transfers == 0);
+  SmallCluster other = one_and_one();
+  other.split().first_token_from_decode = true;
+  other.run({request_at(0, 20, 1)});
+  CHECK(other.times(0) == Times{61, 61});
+  CHECK(other.totals().completed == 0);
+}
+
+/// Exposed time of layer-wise push, in microseconds, at such a bandwidth.
+std::int64_t exposed(std::int64_t layers, double bytes_per_second) {
+  SmallCluster cluster = one_and_one();
+  cluster.split().transfer = Split::Transfer::push;
+  cluster.pools.front().setup.layers = layers;
+  const BytesPerSecond rate(bytes_per_second);
+  const Platform platform{.nodes = std::vector<NodeSpec>(2, {.gpus = 1,
+                                                             .gpu_bandwidth = rate,
+                                                             .gpu_latency = {},
+                                                             .nics = 1,
+                                                             .nic_bandwidth = rate,
+                                                             .storage_bandwidth = rate}),
+                          .fabric = {.nodes_per_leaf = 2, .oversubscription = 1, .latency = {}},
+                          .transfer = {}};
+  cluster.setup.make_network = [platform] { return make_ideal_network(platform); };
+  cluster.run({request_at(0, 20, 3)});
+  return cluster.finished.at(0).handover.count() / 1'000'000;
+}
+
+TEST_CASE("a push layer by layer exposes what the prefill does not hide or its last layer") {
+  // Transfer X, prefill 30 and L layers: max(X - 30 (L - 1) / L, X / L).
+  CHECK(exposed(5, 1e9) == 4);    // X = 20: max(-4, 4)
+  CHECK(exposed(5, 2e8) == 76);   // X = 100: max(76, 20)
+  CHECK(exposed(10, 5e8) == 13);  // X = 40: max(13, 4)
+  CHECK(exposed(1, 1e9) == 20);   // nothing is hidden
+  CHECK(exposed(10, 1e9) == 2);   // X = 20: max(-7, 2)
+}
+
+TEST_CASE("KV that nobody reads in time is given up and its prompt computed again or lost") {
+  // The transfer from 30 to 50 is broken off at 40. With its first token the prompt has 21 to compute.
+  SmallCluster recompute = one_and_one();
+  recompute.split().abort_after = microseconds(10);
+  recompute.run({request_at(0, 20, 3)});
+  CHECK(recompute.times(0) == Times{30, 40 + 31 + 11});
+  CHECK(recompute.totals().aborts == 1);
+  CHECK(recompute.totals().handed_over == 0);
+  CHECK(recompute.finished.at(0).prefill_replica == -1);
+
+  SmallCluster from_decode = one_and_one();
+  from_decode.split().abort_after = microseconds(10);
+  from_decode.split().first_token_from_decode = true;
+  from_decode.run({request_at(0, 20, 3)});
+  CHECK(from_decode.times(0) == Times{40 + 30, 40 + 30 + 2 * 11});
+  CHECK(from_decode.totals().discarded_tokens == 1);
+
+  SmallCluster lose = one_and_one();
+  lose.split().abort_after = microseconds(10);
+  lose.split().on_abort = Split::OnAbort::lose;
+  lose.run({request_at(0, 20, 3)});
+  CHECK(lose.finished.empty());
+  CHECK(lose.rejected.at(0) ==
+        std::pair<std::int64_t, std::string>{40, "nobody fetched its KV cache in time"});
+  CHECK(lose.totals().lost == 1);
+  CHECK(lose.totals().lost_tokens == 1);
+
+  SmallCluster in_time = one_and_one();
+  in_time.split().abort_after = microseconds(21);
+  in_time.run({request_at(0, 20, 3)});
+  CHECK(in_time.totals().aborts == 0);
+}
+
+TEST_CASE("blocks of a prompt are held at the prefill replica until its KV is read") {
+  // 3 of 4 blocks until 40 + 30: the next prompt needs 2.
+  SmallCluster cluster = one_and_one();
+  cluster.pools.front().engine.blocks = 4;
+  cluster.pools.front().engine.max_model_len = 40;
+  cluster.run({request_at(0, 30, 3), request_at(1, 20, 3)});
+  CHECK(cluster.times(0) == Times{40, 40 + 30 + 2 * 11});
+  CHECK(cluster.admitted(1) == 70);
+  CHECK(cluster.times(1).first == 100);
+}
+
+TEST_CASE("decode first holds a prompt back until the decode replica has blocks for it") {
+  // 4 blocks there. The first request needs 3 of them and later the last: the second waits for its end.
+  for (const bool decode_first : {true, false}) {
+    SmallCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 1)});
+    cluster.pools.back().engine.blocks = 4;
+    cluster.pools.back().engine.max_model_len = 40;
+    cluster.split().transfer = Split::Transfer::push;
+    cluster.split().decode_first = decode_first;
+    cluster.run({request_at(0, 30, 5), request_at(0, 20, 2)});
+    CHECK(cluster.times(0) == Times{decode_first ? 40 : 60, (decode_first ? 40 : 60) + 4 * 11});
+    CHECK(cluster.admitted(1) == (decode_first ? 84 : 0));
+    CHECK(cluster.times(1) == (decode_first ? Times{114, 125} : Times{60, 104 + 11}));
+  }
+}
+
+TEST_CASE("who has KV waits for a seat and who has none for blocks") {
+  // One sequence at a time: the second gets blocks at 61, when a step ends, has its KV at 81, and its seat
+  // when the first is done, at 50 + 4 * 11.
+  SmallCluster cluster = one_and_one();
+  cluster.pools.back().engine.max_num_seqs = 1;
+  cluster.pools.front().engine.max_num_seqs = 1;
+  cluster.run({request_at(0, 20, 5), request_at(0, 20, 2)});
+  CHECK(cluster.times(0) == Times{30, 50 + 4 * 11});
+  CHECK((cluster.finished.at(1).handover == microseconds(21)));
+  CHECK(cluster.times(1) == Times{60, 94 + 11});
+}
+
+TEST_CASE("two transfers at once take twice as long") {
+  SmallCluster cluster = one_and_one();
+  cluster.run({request_at(0, 20, 2), request_at(0, 20, 2)});
+  // Both prefills in one step of 50 microseconds, then 20 + 20 on the link, and a step of two tokens.
+  CHECK(cluster.times(0) == Times{50, 90 + 12});
+  CHECK(cluster.times(1) == Times{50, 90 + 12});
+}
+
+}  // namespace
+}  // namespace inferometer::testing
