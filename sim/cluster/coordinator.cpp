@@ -195,9 +195,12 @@ void Coordinator::place_held() {
   }
 }
 
+// A replica that is to decode itself once it has drained would wait for ever for its prompts to be fetched.
 void Coordinator::give_up_without_decode() {
-  if (handovers_ && fleet_.candidates(PoolRole::decode).empty() && !upkeep_.may_come(PoolRole::decode)) {
-    handovers_->lose_unattached(kNobodyThere);
+  if (handovers_ && fleet_.candidates(PoolRole::decode).empty()) {
+    const bool may_come = upkeep_.may_come(PoolRole::decode);
+    handovers_->lose_unattached(
+        kNobodyThere, [&](std::int32_t prefill) { return !may_come || upkeep_.goes_over(prefill); });
   }
 }
 
@@ -321,7 +324,8 @@ void Coordinator::replica_up(std::int32_t replica) {
 }
 
 std::int64_t Coordinator::held(PoolRole role) const {
-  const std::size_t arrived = missing_role() == role ? held_.size() : 0;
+  const bool is_needed = handovers_.has_value() == (role != PoolRole::mixed);
+  const std::size_t arrived = is_needed ? held_.size() : 0;
   const bool may_lack = handovers_ && role == PoolRole::decode && fleet_.candidates(role).empty();
   return static_cast<std::int64_t>(arrived + (may_lack ? handovers_->unattached().size() : 0));
 }

@@ -291,10 +291,10 @@ void Handovers::decode_available() {
   }
 }
 
-void Handovers::lose_unattached(std::string_view reason) {
+void Handovers::lose_unattached(std::string_view reason, const std::function<bool(std::int32_t)>& is_lost) {
   for (const std::int64_t request : unattached()) {
     Journey& journey = journeys_.at(request);
-    if (journey.is_delivered || !journey.is_queued) {
+    if ((journey.is_delivered || !journey.is_queued) && is_lost(journey.prefill)) {
       lose(journey, reason);
     }
   }

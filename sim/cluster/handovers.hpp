@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -53,9 +54,9 @@ class Handovers {
   void decode_available();
   /// Requests that found no decode replica, in order. O(requests in handover).
   [[nodiscard]] std::vector<std::int64_t> unattached() const;
-  /// None will come any more: those whose prompt is computed, or not begun, are lost. What is being computed
-  /// goes on until it is done. O(requests in handover).
-  void lose_unattached(std::string_view reason);
+  /// Of them, those whose prompt is computed, or not begun, are lost, where that is so of their prefill
+  /// replica. What is being computed goes on until it is done. O(requests in handover).
+  void lose_unattached(std::string_view reason, const std::function<bool(std::int32_t)>& is_lost);
 
  private:
   struct Journey {

@@ -21,7 +21,7 @@ class UpkeepActions {
   virtual void replica_failed(std::int32_t replica) = 0;
   /// Takes requests from now on, or in another role.
   virtual void replica_up(std::int32_t replica) = 0;
-  /// Requests that wait for a replica of the role to be up.
+  /// Requests that wait, and need a replica of the role.
   [[nodiscard]] virtual std::int64_t held(PoolRole role) const = 0;
 };
 
@@ -47,6 +47,10 @@ class Upkeep {
   void request_came();
   /// Whether a replica of the role that takes requests may still come.
   [[nodiscard]] bool may_come(PoolRole role) const;
+  /// Whether the replica drains to join another pool.
+  [[nodiscard]] bool goes_over(std::int32_t replica) const {
+    return members_[static_cast<std::size_t>(replica)].becomes.has_value();
+  }
 
  private:
   struct Member {

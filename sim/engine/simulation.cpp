@@ -104,7 +104,7 @@ void Simulation::receive_arrivals() {
     INFEROMETER_CHECK(request_.arrival == now_, "a request arrives when the workload said it would");
     ++injected_;
     if (coordinator_) {
-      observer_.on_arrival(request_, waiting_ + coordinator_->held());
+      observer_.on_arrival(request_, waiting_ + coordinator_->held() + coordinator_->in_transit());
       coordinator_->arrive(request_);
     } else {
       send_to_only_replica();

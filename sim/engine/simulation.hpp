@@ -24,7 +24,7 @@ struct Census {
   std::int64_t completed = 0;
   std::int64_t running = 0;
   std::int64_t waiting = 0;
-  std::int64_t in_transit = 0;  ///< their KV between a prefill and a decode replica
+  std::int64_t in_transit = 0;  ///< their KV between replicas, or waiting for blocks before the prefill
   std::int64_t rejected = 0;    ///< turned away, or given up after failures
 };
 

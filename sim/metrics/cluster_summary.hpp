@@ -25,7 +25,7 @@ struct TransferSummary {
 };
 
 struct ClusterSummary {
-  std::vector<RejectionCount> lost;  ///< requests that ran and never finished, by reason
+  std::vector<RejectionCount> lost;  ///< requests that were taken and given up later, by reason
   std::int64_t retries = 0;          ///< times that a request was begun anew
   std::int64_t lost_tokens = 0;      ///< emitted by replicas that failed afterwards
   TransferSummary transfers;

@@ -2,9 +2,10 @@
 
 // Watches a simulation and keeps what every result is computed from: sums in integers and the distributions
 // of latencies and of gaps between tokens. Steps are summed by pool, requests over the whole run. A step
-// costs a few additions, whatever its batch. What grows with the run: 32 bytes a request and 8 or 16 for each
-// change of the batch for exact percentiles, nothing for a sketch; of several replicas, 8 bytes for each
-// second of simulated time; and a record of each request where that is asked for.
+// costs a few additions, whatever its batch. What grows with the run: 32 bytes a request (40 when its KV was
+// handed over) and 8 or 16 for each change of the batch for exact percentiles, nothing for a sketch; of
+// several replicas, 8 bytes for each second of simulated time; and a record of each request where that is
+// asked for.
 
 #include <algorithm>
 #include <cstdint>

@@ -124,16 +124,35 @@ bool Replica::plan_something(TimePoint now) {
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);
     if (plan_runs_a_step()) {
+      if (state_.runs_starving()) {
+        state_.store().starving = kNoSequence;
+        gave_back_ = true;
+      }
       return true;
     }
     INFEROMETER_CHECK(plan_.admitted.empty(), "a plan that admits runs a step");
     if (plan_.preempted.empty()) {
       return false;
     }
+    const bool waits = spare_the_oldest();
     preempted_before_ += static_cast<std::int64_t>(plan_.preempted.size());
     plan_.decode = false;
     carry_out(now);
+    if (waits) {
+      return false;
+    }
   }
+}
+
+// Micro-batches that share few blocks could each preempt the only sequence they run, and start it again, for
+// ever. So the oldest of all keeps what it has until the others have given it a block.
+bool Replica::spare_the_oldest() {
+  const SequenceId head = state_.head();
+  if (!pipeline_ || !state_.store().is_oldest(head) || std::erase(plan_.preempted, head) == 0) {
+    return false;
+  }
+  state_.store().starving = head;
+  return true;
 }
 
 bool Replica::plan_runs_a_step() const {
@@ -149,7 +168,8 @@ bool Replica::plan_runs_a_step() const {
 
 // What holds blocks or seats here and is not run by this policy will give them back.
 bool Replica::waits_for_others() const {
-  return state_.running_count() == 0 && state_.blocks().held() > BlockCount(0);
+  const bool runs_nothing = state_.running_count() == 0;
+  return (runs_nothing && state_.blocks().held() > BlockCount(0)) || state_.runs_starving();
 }
 
 Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {

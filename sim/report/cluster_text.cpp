@@ -75,7 +75,8 @@ std::vector<std::string> transfer_figures(const ClusterSummary& cluster) {
   const TransferSummary& transfers = cluster.transfers;
   std::vector<std::string> figures;
   if (transfers.count > 0) {
-    figures.push_back(fmt::format("{} of {} in all", grouped(transfers.count), short_bytes(transfers.bytes)));
+    figures.push_back(
+        fmt::format("{} KV caches, {} in all", grouped(transfers.count), short_bytes(transfers.bytes)));
   }
   if (transfers.handover) {
     const DurationStatistics& handover = *transfers.handover;

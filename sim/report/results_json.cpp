@@ -68,14 +68,18 @@ Json by_reason(const std::vector<RejectionCount>& counts) {
 }
 
 Json requests_of(const Summary& summary) {
-  return {{"injected", summary.census.injected},
-          {"completed", summary.census.completed},
-          {"running", summary.census.running},
-          {"waiting", summary.census.waiting},
-          {"rejected", summary.census.rejected},
-          {"truncated", summary.truncated},
-          {"goodput_share", or_null(summary.goodput_share)},
-          {"rejections", by_reason(summary.rejections)}};
+  Json json = {{"injected", summary.census.injected},
+               {"completed", summary.census.completed},
+               {"running", summary.census.running},
+               {"waiting", summary.census.waiting},
+               {"rejected", summary.census.rejected},
+               {"truncated", summary.truncated},
+               {"goodput_share", or_null(summary.goodput_share)},
+               {"rejections", by_reason(summary.rejections)}};
+  if (summary.cluster) {
+    json["in_transit"] = summary.census.in_transit;
+  }
+  return json;
 }
 
 Json phase_of(const PhaseSummary& phase) {

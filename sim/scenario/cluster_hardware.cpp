@@ -41,6 +41,7 @@ ClusterSpec assumed_cluster(const GpuSpec& gpu) {
   spec.node.nics = kAssumedNics;
   spec.node.nic_bandwidth = kAssumedNic;
   spec.node.storage_bandwidth = kAssumedStorage;
+  spec.node.nic_shares_gpu_link = !gpu.nvlink_per_direction.has_value();
   spec.fabric = {.nodes_per_leaf = kAssumedNodesPerLeaf, .latency = kAssumedFabricLatency};
   spec.transfer = {.set_up = kAssumedSetUp, .efficiency = kAssumedEfficiency, .half_size = kAssumedHalfSize};
   return spec;

@@ -137,6 +137,10 @@ std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model,
     }
   }
   if (specs.empty()) {
+    if (pools != nullptr && pools->has(to_string(PoolRole::mixed))) {
+      diagnostics.add(pools->section(to_string(PoolRole::mixed)).where("replicas"),
+                      "cluster.pools: no pool has a replica");
+    }
     Values nothing_said;
     nothing_said.set_where(scenario.section("hardware").where());
     specs.push_back(read_pool(PoolRole::mixed, nothing_said, scenario, model, diagnostics));

@@ -8,15 +8,18 @@
 #include "base/config/overlay_choices.hpp"
 #include "base/config/table.hpp"
 #include "sim/metrics/slo.hpp"
+#include "sim/scenario/pool_layers.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace {
 
 using namespace inferometer;
 
-void read_sections(const Table& table, const ConfigNode& tree) {
-  Diagnostics diagnostics;
-  const Values values = parse(table, tree, diagnostics);
+void read_sections(const Table& table, ConfigNode tree) {
+  const PoolLayers layers = lay_below_pools(tree, policy_registry());
+  Diagnostics found;
+  const Values values = parse(table, tree, found);
+  Diagnostics diagnostics = told_once(found, layers);
   diagnostics.throw_if_any();
   read_slo(values.section("slo"), diagnostics);
   diagnostics.throw_if_any();

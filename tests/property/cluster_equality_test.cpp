@@ -2,7 +2,6 @@
 // again, whole or in pieces. What the clusters lead into is counted, so that none of it goes untested.
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -130,10 +129,6 @@ TEST_CASE("invariants hold at every event and both steppers give the same intege
 TEST_CASE("invariants hold at every event and both steppers give the same integers: twenty thousand clusters",
           "[.][nightly]") {
   compare_steppers(10'000, 20'000).check(40);
-}
-
-TEST_CASE("one", "[.][one]") {
-  compare_steppers(std::strtoull(std::getenv("FIRST"), nullptr, 10), 1);
 }
 
 TEST_CASE("a cluster gives the same run again and in pieces") {

@@ -112,6 +112,22 @@ TEST_CASE("requests are held until a replica is up or nobody can come") {
   CHECK(gone.rejected.at(1) == Rejection{50, "no replica was there to take it"});
 }
 
+TEST_CASE("a replica that fails while it loads its weights does not come up") {
+  // Down at 10, started at 20, booted at 40, loaded at 80 unless it fails before.
+  for (const std::int64_t fails : {79, 81}) {
+    SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
+    cluster.share_a_link();
+    cluster.setup.start_up = {microseconds(20), true};
+    cluster.setup.failures.events = {event_at(10, Kind::fail, 0, microseconds(10)),
+                                     event_at(fails, Kind::fail, 0)};
+    cluster.run({request_at(0, 20, 2), request_at(200, 20, 2)});
+    CHECK(cluster.rejected.at(0) == Rejection{fails, "no replica was there to take it"});
+    CHECK(cluster.rejected.at(1).first == 200);
+    CHECK(cluster.paid(0) == 10 + fails - 20);
+    CHECK(cluster.finished.empty());
+  }
+}
+
 TEST_CASE("autoscaling starts a replica for too much load and drains it for too little") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
   cluster.share_a_link();

@@ -43,6 +43,7 @@ Report eventful_report() {
   cluster.replica_starts = 7;
   cluster.replica_failures = 8;
   cluster.replica_drains = 9;
+  cluster.replica_moves = 10;
   cluster.links = {link("a", 1, 1, 0.125), link("b", 50, 3, 0.5),  link("c", 50, 0, 0),
                    link("d", 50, 1, 0.25), link("e", 50, 1, 0.25), link("f", 50, 1, 0.0625),
                    link("g", 50, 1, 0.03), link("h", 50, 1, 0.04)};
@@ -60,7 +61,7 @@ TEST_CASE("a table of pools") {
                  "\npools        replicas  busy %    KV % at most running   MFU %   MBU %\n"
                  "  prefill           2    53.6    20.0    27.1    1.00       -       -  2 x big each\n"
                  "  decode            1    30.7    27.8    35.0    1.00       -       -  4 x small each\n"));
-  CHECK_FALSE(contains(text, "KV cache"));
+  CHECK_FALSE(contains(text, "\nKV cache  "));
   CHECK(contains(text, "o bubble 6.1 %"));  // 17 of 280
   CHECK(contains(text, "waiting     0.429 requests on average, 1 at most on one replica\n"));
   CHECK(
@@ -91,17 +92,16 @@ TEST_CASE("a pool's utilisation stands in its row") {
 TEST_CASE("a summary says what went on in the cluster") {
   const std::string text = terminal_summary(eventful_report(), false, 100);
   CHECK(contains(text, "\n2 lost: its replica failed\n"));
-  CHECK(
-      contains(text,
-               "\ntransfers   2 of 38.4 MB in all   handover: mean 8.00 ms   p50 8.00 ms   p90 9.60 ms   p99 "
-               "9.96 ms\n            5 aborted   6 prompts computed where they decode\n"));
+  CHECK(contains(
+      text,
+      "\ntransfers   2 KV caches, 38.4 MB in all   handover: mean 8.00 ms   p50 8.00 ms   p90 9.60 ms\n"
+      "            p99 9.96 ms   5 aborted   6 prompts computed where they decode\n"));
   // Links without traffic are not counted among those that are left out.
   CHECK(contains(text,
                  "\nlinks       b 50.0 %   d 25.0 %   e 25.0 %   a 12.5 %   f 6.25 %   and 2 less busy\n"));
-  CHECK(contains(
-      text,
-      "\nreplicas    7 started   9 drained   8 failed   1,234 requests begun anew   1 token computed "
-      "in vain\n"));
+  CHECK(contains(text,
+                 "\nreplicas    7 started   9 drained   8 failed   10 moved to the other pool\n"
+                 "            1,234 requests begun anew   1 token emitted in vain\n"));
 }
 
 TEST_CASE("no line about a cluster passes the width or ends in a space") {
@@ -121,6 +121,7 @@ TEST_CASE("results of one replica say nothing of clusters") {
     CHECK_FALSE(json.contains(key));
   }
   CHECK_FALSE(json["time_split"].contains("bubble"));
+  CHECK_FALSE(json["requests"].contains("in_transit"));
 }
 
 TEST_CASE("results of a cluster have its pools") {
@@ -144,6 +145,7 @@ TEST_CASE("results of a cluster have its pools") {
   CHECK(decode["kv_held_blocks"]["peak"] == 21);
   CHECK(decode["extrapolated_share"] == 0);
   CHECK(decode["money"]["price_dollars_per_hour"].get<double>() == Approx(3.6));
+  CHECK(json["requests"]["in_transit"] == 0);
   CHECK(decode["energy"]["energy_joules"].get<double>() > 0);
 }
 
@@ -161,7 +163,7 @@ TEST_CASE("results of a cluster have its transfers and links") {
   CHECK(cluster ==
         Json::parse(R"({"local_prefills": 6, "lost": [{"reason": "its replica failed", "requests": 2}],
     "retries": 1234, "lost_tokens": 1, "replica_starts": 7, "replica_failures": 8, "replica_drains": 9,
-    "routed_requests": [2, 1, 2]})"));
+    "replica_moves": 10,    "routed_requests": [2, 1, 2]})"));
   REQUIRE(json["links"].size() == 8);
   CHECK(json["links"][1] == Json::parse(R"({"name": "b", "capacity_bytes_per_s": 50000000000.0,
     "carried_bytes": 3, "utilization_share": 0.5})"));

@@ -50,6 +50,25 @@ TEST_CASE("handover times are those of requests that were handed over") {
   CHECK(summary_of_two_pools(mlperf).cluster->transfers.handover->p50_ms == 10);  // index 1 of 6, 10
 }
 
+TEST_CASE("requests that were taken and given up have failed, for reasons of their own") {
+  MetricsRecorder recorder = two_pool_recorder();
+  replay_two_pools(recorder);
+  for (std::int64_t id = 3; id < 6; ++id) {
+    test::arrive(recorder, id, at_ms(40), 10, 1);
+  }
+  recorder.on_rejected({3, at_ms(40), at_ms(50), 10, "its replica failed", true});
+  recorder.on_rejected({4, at_ms(40), at_ms(60), 10, "its replica failed", true});
+  recorder.on_rejected({5, at_ms(40), at_ms(40), 10, "no room"});
+  const Summary summary = summarize(recorder, two_pool_settings());
+  CHECK(summary.failed == 3);
+  REQUIRE(summary.rejections.size() == 1);
+  CHECK(summary.rejections[0].reason == "no room");
+  REQUIRE(summary.cluster->lost.size() == 1);
+  CHECK(summary.cluster->lost[0].reason == "its replica failed");
+  CHECK(summary.cluster->lost[0].requests == 2);
+  CHECK(summary.waiting.mean_total == Approx((30.0 + 10 + 20) / 70));
+}
+
 TEST_CASE("each pool has its own time split") {
   const Summary summary = summary_of_two_pools();
   REQUIRE(summary.pools.size() == 2);
