@@ -155,7 +155,7 @@ bool Upkeep::has_drained(std::int32_t replica) const {
 
 // One that goes over to another pool does so by a timer: requests that wait for it must not reach it from
 // within what made it free.
-void Upkeep::look_at(std::int32_t replica) {
+void Upkeep::look_at_drained(std::int32_t replica) {
   if (!has_drained(replica)) {
     return;
   }

@@ -252,7 +252,6 @@ std::span<Replica> Simulation::lanes(std::int32_t replica) {
 }
 
 void Simulation::interrupt(std::int32_t replica, bool always) {
-  coordinator_->load_changed(replica);
   const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
   for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
     interrupt_lane(lane, always);
