@@ -31,11 +31,7 @@ void Upkeep::begin() {
   }
 }
 
-// The run is over with its last request: what the schedule has for later would be paid for, but serve nobody.
 void Upkeep::timer(const Timer& timer) {
-  if (!control_.is_busy()) {
-    return;
-  }
   const auto replica = static_cast<std::int32_t>(timer.key);
   switch (timer.kind) {
     case Timer::Kind::befall:
