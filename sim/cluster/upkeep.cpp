@@ -199,9 +199,10 @@ void Upkeep::autoscale(std::size_t rule) {
     load += fleet_.outstanding(replica);
   }
   const auto active = static_cast<std::int32_t>(running.size() + starting.size());
-  const auto wanted =
-      std::clamp(static_cast<std::int32_t>(std::ceil(static_cast<double>(load) / scaling.target_outstanding)),
-                 scaling.fewest, scaling.most);
+  // Clamped as a double: over a tiny target it is more than an integer holds.
+  const auto wanted = static_cast<std::int32_t>(
+      std::clamp(std::ceil(static_cast<double>(load) / scaling.target_outstanding),
+                 static_cast<double>(scaling.fewest), static_cast<double>(scaling.most)));
   const double target = scaling.target_outstanding * active;
   const bool is_too_few =
       active < scaling.fewest || static_cast<double>(load) > target * (1 + scaling.tolerance);

@@ -62,10 +62,12 @@ void Simulation::cut_off() {
 }
 
 // The end that a stretch or a transfer had before something cut it short means nothing any more, nor does the
-// clock stop there.
+// clock stop there. A run is over with its last request: what a cluster has on its schedule or on the way for
+// later serves nobody, and nobody pays for it.
 bool Simulation::is_void(Event event) const {
   const EventKind kind = event.kind();
-  return (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
+  const bool is_late = (kind == EventKind::timer || kind == EventKind::transfer) && !is_busy();
+  return is_late || (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
          (kind == EventKind::transfer && pending_transfer_ != event.time());
 }
 

@@ -74,6 +74,6 @@ class LinkMeter {
 };
 
 /// No transfer ends later; what would never be done ends then.
-inline constexpr TimePoint kEndOfTransfers{seconds(9'000'000)};
+inline constexpr TimePoint kEndOfTransfers{seconds(static_cast<std::int64_t>(kEndOfTimeSeconds))};
 
 }  // namespace inferometer

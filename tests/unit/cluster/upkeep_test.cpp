@@ -97,6 +97,20 @@ TEST_CASE("a drained replica finishes what it has and takes nothing until it is 
   CHECK(cluster.totals().starts == 1);
 }
 
+TEST_CASE("what is due after the last request does not happen and is not paid for") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
+  cluster.setup.failures.events = {event_at(45, Kind::drain, 1, microseconds(100)),
+                                   event_at(1000, Kind::fail, 0, microseconds(10))};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30, 30 + 2 * 11});
+  CHECK((cluster.simulation->now() == TimePoint(microseconds(52))));
+  CHECK(cluster.totals().drains == 1);
+  CHECK(cluster.totals().starts == 0);
+  CHECK(cluster.totals().failures == 0);
+  CHECK(cluster.paid(0) == 52);
+  CHECK(cluster.paid(1) == 45);
+}
+
 TEST_CASE("requests are held until a replica is up or nobody can come") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
   cluster.setup.start_up.boot = microseconds(20);
@@ -150,6 +164,20 @@ TEST_CASE("autoscaling starts a replica for too much load and drains it for too 
   CHECK(cluster.totals().starts == 1);
   CHECK(cluster.totals().drains == 1);
   CHECK(cluster.paid(1) == 400);  // from 100 to 500
+}
+
+TEST_CASE("a target next to nothing asks for as many replicas as there may be") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 3)});
+  cluster.pools.front().setup.at_start = 1;
+  cluster.setup.start_up = {};
+  AutoscalingSetup rule;
+  rule.interval = microseconds(10);
+  rule.target_outstanding = 1e-300;  // of one request, 1e300 replicas
+  rule.fewest = 1;
+  rule.most = 3;
+  cluster.setup.autoscaling = {rule};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.totals().starts == 2);
 }
 
 TEST_CASE("a prefill replica goes over when the decode replicas are full") {

@@ -36,6 +36,16 @@ TEST_CASE("between nodes a transfer takes latency and bytes over the adapter") {
   check_alone(plain_platform(4), {{0, 0}}, {{3, 2}}, Bytes(50'000'000), microseconds(1005));
 }
 
+TEST_CASE("a transfer takes as long on the last day of simulated time as on the first") {
+  constexpr TimePoint kLate(seconds(9'150'000));
+  for (const MakeNetwork& make : networks()) {
+    const std::unique_ptr<Network> network = make(plain_platform(2));
+    network->start(kLate, {0, {{0, 0}}, {{1, 0}}, Bytes(50'000'000)});
+    const TimePoint end = run_all(*network, 1, TimePoint(seconds(9'200'000))).at(0);
+    check_time(end - kLate, microseconds(1005), nanoseconds(10));
+  }
+}
+
 TEST_CASE("set-up and efficiency of the size come on top") {
   Platform platform = plain_platform(2);
   platform.transfer = {.set_up = microseconds(100), .efficiency = 0.5, .half_size = Bytes(1'000'000)};
