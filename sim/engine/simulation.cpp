@@ -61,12 +61,13 @@ void Simulation::cut_off() {
   }
 }
 
-// The end that a stretch or a transfer had before something cut it short means nothing any more, nor does the
-// clock stop there.
+// The end that a stretch or a transfer had before something cut it short means nothing any more, nor does
+// what was to befall the cluster once the last request has left; the clock does not stop there.
 bool Simulation::is_void(Event event) const {
   const EventKind kind = event.kind();
   return (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
-         (kind == EventKind::transfer && pending_transfer_ != event.time());
+         (kind == EventKind::transfer && pending_transfer_ != event.time()) ||
+         (kind == EventKind::timer && !is_busy());
 }
 
 void Simulation::dispatch(Event event) {

@@ -83,6 +83,7 @@ Replica::Start Replica::start_steps(TimePoint now) {
   INFEROMETER_CHECK(!running_, "a replica runs one step at a time");
   departed_.clear();
   load_starts_.clear();
+  taken_back_.clear();
   pushed_.clear();
   gave_back_ = false;
   if (!plan_something(now)) {
@@ -106,9 +107,21 @@ void Replica::take_in() {
   while (!store.ready.empty() && state_.running_count() < config_.max_num_seqs) {
     state_.join(store.take_ready());
   }
-  while (!store.expected.empty() && store.can_load_next(state_.decodes().blocks_needed())) {
-    const SequenceId id = store.load_next();
-    load_starts_.push_back({store.sequence(id).request_id, id});
+  while (true) {
+    while (!store.expected.empty() && store.can_load_next(state_.decodes().blocks_needed())) {
+      const SequenceId id = store.load_next();
+      load_starts_.push_back({store.sequence(id).request_id, id});
+    }
+    const SequenceId computed = store.computed_in_need();
+    if (computed == kNoSequence) {
+      return;
+    }
+    for (const SequenceId other : store.load_at_others_expense(computed)) {
+      if (std::erase_if(load_starts_, [&](const LoadStart& start) { return start.sequence == other; }) == 0) {
+        taken_back_.push_back({store.sequence(other).request_id, other});
+      }
+    }
+    load_starts_.push_back({store.sequence(computed).request_id, computed});
   }
 }
 
@@ -323,9 +336,7 @@ std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has
 }
 
 void Replica::cut_off(TimePoint now) {
-  constexpr Duration kInstant{1};
-  const std::int64_t ended = running_ ? running_->stretch.ended_before(now + kInstant) : 0;
-  if (ended > 0) {
+  if (const std::int64_t ended = running_ ? running_->stretch.ended_by(now) : 0; ended > 0) {
     running_->stretch.shorten_to(ended);
     end_steps();
   }
@@ -368,12 +379,11 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
 }
 
 Replica::Progress Replica::progress(TimePoint now) const {
-  if (!running_ || running_->stretch.steps() == 1) {
+  if (!running_) {
     return {};
   }
-  constexpr Duration kInstant{1};
   const Stretch& stretch = running_->stretch;
-  const std::int64_t steps = stretch.ended_before(now + kInstant);
+  const std::int64_t steps = stretch.ended_by(now);
   return {steps * running_->decodes, steps * running_->prefill_tokens,
           steps < stretch.steps() ? std::optional(stretch.end_of(steps)) : std::nullopt};
 }
