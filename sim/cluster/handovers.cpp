@@ -97,8 +97,9 @@ void Handovers::deliver(Journey& journey) {
     attach_decode(journey);
   } else {
     control_.lanes(journey.decode).front().store().prompt_computed(journey.at_decode, *journey.result);
-    control_.load_changed(journey.decode);
-    if (!journey.has_blocks) {
+    if (journey.has_blocks) {
+      control_.load_changed(journey.decode);
+    } else {
       control_.look_for_work(journey.decode);
     }
   }

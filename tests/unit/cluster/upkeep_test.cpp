@@ -108,6 +108,17 @@ TEST_CASE("a drained prefill replica is off when its last KV is fetched though n
   CHECK(cluster.paid(0) == 104);
 }
 
+TEST_CASE("a replica that waits to be started is not started by a failure that it would come back from") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
+  cluster.pools.front().setup.at_start = 1;
+  cluster.setup.failures.events = {event_at(5, Kind::fail, 1, microseconds(10)),
+                                   event_at(6, Kind::drain, 1, microseconds(10))};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30, 52});
+  CHECK(cluster.totals().starts == 0);
+  CHECK(cluster.paid(1) == 0);
+}
+
 TEST_CASE("nothing befalls a cluster once its last request has left") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
   cluster.setup.failures.events = {event_at(40, Kind::drain, 1), event_at(53, Kind::fail, 0)};
