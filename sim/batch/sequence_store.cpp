@@ -67,16 +67,25 @@ SequenceId SequenceStore::expect(const Request& request, std::int64_t output_lim
   s.first_token_here = expectation.first_token_here;
   s.retries = expectation.retries;
   tokens += s.prompt;
+  queue_expected(id);
+  return id;
+}
+
+void SequenceStore::queue_expected(SequenceId id) {
   auto place = expected.end();
-  while (place != expected.begin() && sequence(*std::prev(place)).order > s.order) {
+  while (place != expected.begin() && sequence(*std::prev(place)).order > sequence(id).order) {
     --place;
   }
   expected.insert(place, id);
-  return id;
 }
 
 void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   Sequence& s = at(id);
+  if (s.state == Sequence::State::loading) {
+    promised_blocks -= s.held_blocks;
+  } else {
+    ++computed_expected;
+  }
   s.prefill_replica = result.replica;
   s.prefill_end = result.first_token;
   s.was_admitted = true;
@@ -104,12 +113,52 @@ bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
 SequenceId SequenceStore::load_next() {
   const SequenceId id = expected.front();
   expected.pop_front();
+  give_blocks(id);
+  return id;
+}
+
+void SequenceStore::give_blocks(SequenceId id) {
   Sequence& s = at(id);
   s.state = Sequence::State::loading;
   s.held_blocks = pool.blocks_for(tokens_to_load(s));
   pool.take(BlockCount(s.held_blocks));
   ++loading;
-  return id;
+  computed_expected -= is_computed(s) ? 1 : 0;
+  promised_blocks += is_computed(s) ? 0 : s.held_blocks;
+}
+
+SequenceId SequenceStore::computed_in_need() const {
+  if (computed_expected == 0 || promised_blocks == 0 || promised_blocks != pool.held().count()) {
+    return kNoSequence;
+  }
+  return *std::find_if(expected.begin(), expected.end(),
+                       [this](SequenceId id) { return is_computed(sequence(id)); });
+}
+
+std::vector<SequenceId> SequenceStore::load_at_others_expense(SequenceId id) {
+  std::vector<SequenceId> others;
+  while (pool.blocks_for(tokens_to_load(sequence(id))) > pool.free().count()) {
+    others.push_back(take_back_last());
+  }
+  erase_from(expected, id);
+  give_blocks(id);
+  return others;
+}
+
+SequenceId SequenceStore::take_back_last() {
+  SequenceId last = kNoSequence;
+  for (SequenceId id = 0; id < static_cast<SequenceId>(sequences.size()); ++id) {
+    const Sequence& s = sequence(id);
+    const bool is_promised = s.state == Sequence::State::loading && !is_computed(s);
+    if (is_promised && (last == kNoSequence || s.order > sequence(last).order)) {
+      last = id;
+    }
+  }
+  INFEROMETER_CHECK(last != kNoSequence, "blocks are held for a prompt that is not computed");
+  stop_expecting(last);
+  at(last).state = Sequence::State::expected;
+  queue_expected(last);
+  return last;
 }
 
 void SequenceStore::loaded(SequenceId id, TimePoint now) {
@@ -133,10 +182,12 @@ void SequenceStore::stop_expecting(SequenceId id) {
   Sequence& s = at(id);
   if (s.state == Sequence::State::loading) {
     --loading;
+    promised_blocks -= is_computed(s) ? 0 : s.held_blocks;
     pool.give_back(BlockCount(s.held_blocks));
     s.held_blocks = 0;
   } else {
     INFEROMETER_CHECK(s.state == Sequence::State::expected, "only what is still expected can stay away");
+    computed_expected -= is_computed(s) ? 1 : 0;
     erase_from(expected, id);
   }
 }
@@ -182,6 +233,8 @@ void SequenceStore::clear() {
   expected.clear();
   ready.clear();
   loading = 0;
+  promised_blocks = 0;
+  computed_expected = 0;
   handed_over = 0;
   starving = kNoSequence;
   prefill_left = 0;

@@ -48,6 +48,7 @@ class SequenceStore {
   SequenceId expect(const Request& request, std::int64_t output_limit, const Expectation& expectation);
   /// Its prompt has been computed; to be told before its KV is here.
   void prompt_computed(SequenceId id, const PromptResult& result);
+  [[nodiscard]] static bool is_computed(const Sequence& s) { return s.prefill_replica >= 0; }
   /// Tokens of KV that come.
   [[nodiscard]] static std::int64_t tokens_to_load(const Sequence& s) {
     return s.prompt - (s.first_token_here ? 1 : 0);
@@ -57,6 +58,14 @@ class SequenceStore {
   [[nodiscard]] bool can_load_next(std::int64_t blocks_kept) const;
   /// Takes the blocks of the first expected sequence.
   SequenceId load_next();
+  /// The first expected sequence whose prompt is computed, when it may have to take back blocks to get its
+  /// own: all that are held here are held for prompts that are not computed. They may be waiting, where they
+  /// are to be computed, for the very blocks that this one holds there. Else kNoSequence. O(place) when there
+  /// is one.
+  [[nodiscard]] SequenceId computed_in_need() const;
+  /// It takes its blocks. Of those whose prompts are not computed, as many as it takes, the last ones first,
+  /// lose theirs and are expected again; returns them. O(sequences) for each.
+  std::vector<SequenceId> load_at_others_expense(SequenceId id);
   /// All of a loading sequence's KV has come.
   void loaded(SequenceId id, TimePoint now);
   /// The next ready sequence leaves the list, to decode.
@@ -79,10 +88,12 @@ class SequenceStore {
   std::vector<Sequence> sequences;
   std::vector<SequenceId> vacant;
   std::deque<SequenceId> waiting;
-  std::deque<SequenceId> expected;  ///< wait for blocks, by Expectation::order
-  std::deque<SequenceId> ready;     ///< hold blocks and KV, wait for a seat
-  std::int64_t loading = 0;         ///< sequences that hold blocks and wait for KV
-  std::int64_t handed_over = 0;     ///< sequences whose KV is still held for another replica
+  std::deque<SequenceId> expected;     ///< wait for blocks, by Expectation::order
+  std::deque<SequenceId> ready;        ///< hold blocks and KV, wait for a seat
+  std::int64_t loading = 0;            ///< sequences that hold blocks and wait for KV
+  std::int64_t promised_blocks = 0;    ///< held by those of them whose prompts are not computed
+  std::int64_t computed_expected = 0;  ///< expected sequences whose prompts are computed
+  std::int64_t handed_over = 0;        ///< sequences whose KV is still held for another replica
   /// The oldest sequence of all micro-batches, while it waits for a block that others hold: until it has one,
   /// nobody is admitted and no blocks are taken for KV that is to come. Else kNoSequence.
   SequenceId starving = kNoSequence;
@@ -95,6 +106,9 @@ class SequenceStore {
  private:
   SequenceId add(const Request& request, std::int64_t output_limit);
   void stop_expecting(SequenceId id);
+  void queue_expected(SequenceId id);
+  void give_blocks(SequenceId id);
+  SequenceId take_back_last();
 };
 
 }  // namespace inferometer

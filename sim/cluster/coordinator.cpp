@@ -235,12 +235,16 @@ void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
   }
   if (!lane.handed_over().empty()) {
     give_up_without_decode();
+    upkeep_.look_at_draining();
   }
   upkeep_.look_at(replica);
 }
 
 void Coordinator::steps_begun(std::int32_t replica, const Replica& lane) {
   loads_.changed(replica);
+  for (const LoadStart& taken : lane.taken_back()) {
+    handovers_->blocks_taken_back(taken);
+  }
   if (!lane.departed().empty()) {
     fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
   }
@@ -249,6 +253,9 @@ void Coordinator::steps_begun(std::int32_t replica, const Replica& lane) {
   }
   for (const PushedChunk& chunk : lane.pushed()) {
     handovers_->chunk_begun(chunk, *lane.running_until() - control_.now());
+  }
+  if (!lane.load_starts().empty()) {
+    upkeep_.look_at_draining();
   }
   if (!lane.departed().empty()) {
     upkeep_.look_at(replica);
@@ -299,10 +306,15 @@ void Coordinator::replica_failed(std::int32_t replica) {
   if (handovers_) {
     std::erase_if(evacuated,
                   [&](const Evacuated& one) { return handovers_->decode_failed(one.request.id, replica); });
+    std::vector<std::int64_t> begun;
     for (Attempt& attempt : handovers_->prefill_failed(replica)) {
-      std::erase_if(evacuated, [&](const Evacuated& one) { return one.request.id == attempt.request.id; });
+      begun.push_back(attempt.request.id);
       losses.push_back({std::move(attempt), 0});
     }
+    std::sort(begun.begin(), begun.end());
+    std::erase_if(evacuated, [&](const Evacuated& one) {
+      return std::binary_search(begun.begin(), begun.end(), one.request.id);
+    });
   }
   fleet_.left(replica, static_cast<std::int64_t>(evacuated.size()));
   for (Evacuated& one : evacuated) {

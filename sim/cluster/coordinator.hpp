@@ -26,6 +26,10 @@ class Coordinator final : private LoadSource, private UpkeepActions {
  public:
   /// `control` outlives it; its replicas are numbered as the setup's pools say.
   Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineControl& control);
+  /// Its parts refer to each other.
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+  ~Coordinator() override = default;
 
   /// To be called once, before anything happens.
   void begin();

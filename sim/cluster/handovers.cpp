@@ -99,7 +99,11 @@ void Handovers::deliver(Journey& journey) {
     attach_decode(journey);
   } else {
     control_.lanes(journey.decode).front().store().prompt_computed(journey.at_decode, *journey.result);
-    control_.load_changed(journey.decode);
+    if (journey.has_blocks) {
+      control_.load_changed(journey.decode);
+    } else {
+      control_.look_for_work(journey.decode);
+    }
   }
   send(journey);
 }
@@ -113,6 +117,13 @@ void Handovers::blocks_taken(const LoadStart& start) {
     queue_prompt(journey);
   }
   send(journey);
+}
+
+void Handovers::blocks_taken_back(const LoadStart& taken) {
+  Journey& journey = journeys_.at(taken.request_id);
+  cancel_transfer(journey);
+  journey.has_blocks = false;
+  journey.bytes_sent = 0;
 }
 
 // The layers of a chunk are there one after the other while it is computed: all but the last are sent from

@@ -37,6 +37,8 @@ class Handovers {
   // --- what the engine tells ---
   void prompt_done(const HandOver& done);
   void blocks_taken(const LoadStart& start);
+  /// The decode replica gave them to a prompt that is computed: what came there is lost, the prefill goes on.
+  void blocks_taken_back(const LoadStart& taken);
   /// `step`: how long the step will take that computes it.
   void chunk_begun(const PushedChunk& chunk, Duration step);
   void transfer_ended(const TransferPurpose& purpose);

@@ -72,6 +72,9 @@ void Upkeep::repeat(Timer::Kind kind, std::int64_t key, Duration interval) {
 
 void Upkeep::befall(const ReplicaEvent& event) {
   const ReplicaStatus status = fleet_.status(event.replica);
+  if (status == ReplicaStatus::off && member(event.replica).returns == 0) {
+    return;  // nothing befalls one that was not to run, and so it does not come back from it
+  }
   if (event.lasts) {
     ++member(event.replica).returns;
     timers_.set(control_.now() + *event.lasts, {Timer::Kind::start, event.replica});

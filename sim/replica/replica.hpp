@@ -68,7 +68,7 @@ struct PushedChunk {
   std::int64_t past = 0;  ///< tokens of the prompt computed before
 };
 
-/// A sequence whose KV comes from elsewhere, and for which blocks have just been taken.
+/// A sequence whose KV comes from elsewhere, and for which blocks have just been taken, or taken back.
 struct LoadStart {
   std::int64_t request_id = 0;
   SequenceId sequence = kNoSequence;
@@ -162,6 +162,7 @@ class Replica {
   [[nodiscard]] std::span<const HandOver> handed_over() const { return handed_over_; }
   /// Of the last start_steps().
   [[nodiscard]] std::span<const LoadStart> load_starts() const { return load_starts_; }
+  [[nodiscard]] std::span<const LoadStart> taken_back() const { return taken_back_; }
   [[nodiscard]] std::span<const PushedChunk> pushed() const { return pushed_; }
   /// Whether the last start_steps() gave back blocks or places in the queue.
   [[nodiscard]] bool gave_back() const { return gave_back_; }
@@ -226,6 +227,7 @@ class Replica {
   std::vector<std::int64_t> departed_;
   std::vector<HandOver> handed_over_;
   std::vector<LoadStart> load_starts_;
+  std::vector<LoadStart> taken_back_;
   std::vector<PushedChunk> pushed_;
   bool gave_back_ = false;
   std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none

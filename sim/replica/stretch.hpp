@@ -47,6 +47,8 @@ class Stretch {
   [[nodiscard]] std::int64_t ended_before(TimePoint time) const {
     return end() < time ? steps_ : steps_to_last(time - start_) - 1;
   }
+  /// Steps that end at `time` or before.
+  [[nodiscard]] std::int64_t ended_by(TimePoint time) const { return ended_before(time + picoseconds(1)); }
 
   /// Precondition: 1 <= steps <= steps().
   void shorten_to(std::int64_t steps) { steps_ = steps; }

@@ -130,8 +130,7 @@ bool ClusterWatch::has_work(std::size_t number) {
   const BatchState& state = simulation_.lanes()[number].state();
   const SequenceStore& store = state.store();
   const bool has_seat = state.running_count() < max_num_seqs_[number];
-  if ((!store.ready.empty() && has_seat) ||
-
+  if ((!store.ready.empty() && has_seat) || store.computed_in_need() != kNoSequence ||
       (!store.expected.empty() && store.can_load_next(state.decodes().blocks_needed()))) {
     return true;
   }

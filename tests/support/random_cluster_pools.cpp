@@ -36,6 +36,9 @@ std::int64_t draw_policy(Dice& dice, const PoolKind& kind, EngineSetup& engine) 
     engine.keys = "max_num_batched_tokens: " + std::to_string(budget) +
                   ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
     draw_watermark(dice, engine);
+    if (dice.chance(30)) {  // short prompts overtake long ones
+      engine.keys += ", long_prefill_token_threshold: " + std::to_string(dice.between(1, 32));
+    }
     return budget;
   }
   if (engine.policy == "sarathi") {

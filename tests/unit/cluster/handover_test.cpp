@@ -147,6 +147,41 @@ TEST_CASE("decode first holds a prompt back until the decode replica has blocks 
   }
 }
 
+TEST_CASE("a computed prompt gets the blocks that are held for one which waits for those it holds") {
+  // 4 blocks on each. The first prompt goes by chunks of 20, so that the second one, of 20, is done before
+  // it, at 10 + 40, and then holds half of the blocks there; the first needs 3, holds 3 where it is to
+  // decode, and loses them. It begins anew at 50 + 20: chunks of 30 and 20 microseconds, 30 on the link, a
+  // token.
+  for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
+    SmallCluster cluster = one_and_one();
+    cluster.split().transfer = Split::Transfer::push;
+    cluster.pools.front().engine.keys = "max_num_batched_tokens: 1000, long_prefill_token_threshold: 20";
+    for (SmallPool& pool : cluster.pools) {
+      pool.engine.blocks = 4;
+      pool.engine.max_model_len = 40;
+    }
+    cluster.run({request_at(0, 30, 2), request_at(0, 20, 2)}, stepper);
+    CHECK(cluster.times(1) == Times{50, 50 + 20 + 11});
+    CHECK(cluster.times(0) == Times{70 + 30 + 20, 120 + 30 + 11});
+    CHECK(cluster.finished.at(0).preemptions == 1);
+    CHECK((cluster.totals().transferred == Bytes(50'000)));
+  }
+}
+
+TEST_CASE("a step that ends when a prompt is handed over counts as a load of tokens") {
+  // The first decodes from 32 on, the second from 67 on, a token every 11. When the third prompt is done, at
+  // 87, they have 22 + 1 + 5 and 25 + 1 + 1 tokens.
+  for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
+    SmallCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 2)});
+    cluster.pools.back().router = "least_tokens";
+    cluster.run({request_at(0, 22, 20), request_at(32, 25, 20), request_at(67, 10, 2)}, stepper);
+    CHECK(cluster.times(2).first == 87);
+    CHECK(cluster.replica(0) == 1);
+    CHECK(cluster.replica(1) == 2);
+    CHECK(cluster.replica(2) == 2);
+  }
+}
+
 TEST_CASE("who has KV waits for a seat and who has none for blocks") {
   // One sequence at a time: the second gets blocks at 61, when a step ends, has its KV at 81, and its seat
   // when the first is done, at 50 + 4 * 11.

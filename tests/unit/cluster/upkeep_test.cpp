@@ -111,6 +111,28 @@ TEST_CASE("what is due after the last request does not happen and is not paid fo
   CHECK(cluster.paid(1) == 45);
 }
 
+TEST_CASE("a drained prefill replica is off when its last KV is fetched though no network carries it") {
+  // 4 blocks of 10 tokens: the second prompt finds room when the first request is done, at 60 + 4 * 11.
+  SmallCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 1)});
+  cluster.pools.back().engine.blocks = 4;
+  cluster.pools.back().engine.max_model_len = 40;
+  cluster.setup.failures.events = {event_at(65, Kind::drain, 0)};
+  cluster.run({request_at(0, 30, 5), request_at(0, 20, 2)});
+  CHECK(cluster.times(1) == Times{60, 104 + 11});
+  CHECK(cluster.paid(0) == 104);
+}
+
+TEST_CASE("a replica that waits to be started is not started by a failure that it would come back from") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
+  cluster.pools.front().setup.at_start = 1;
+  cluster.setup.failures.events = {event_at(5, Kind::fail, 1, microseconds(10)),
+                                   event_at(6, Kind::drain, 1, microseconds(10))};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30, 52});
+  CHECK(cluster.totals().starts == 0);
+  CHECK(cluster.paid(1) == 0);
+}
+
 TEST_CASE("requests are held until a replica is up or nobody can come") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
   cluster.setup.start_up.boot = microseconds(20);
