@@ -1,5 +1,5 @@
-// What a replica does next: sequences whose KV comes from elsewhere are taken in, the policy is asked, and asked
-// again when its plan was only to make room.
+// What a replica does next: sequences whose KV comes from elsewhere are taken in, the policy is asked, and
+// asked again when its plan was only to make room.
 
 #include <algorithm>
 

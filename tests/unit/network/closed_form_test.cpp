@@ -38,9 +38,11 @@ TEST_CASE("between nodes a transfer takes latency and bytes over the adapter") {
 
 TEST_CASE("a transfer takes as long on the last day of simulated time as on the first") {
   constexpr TimePoint kLate(seconds(9'150'000));
+  const std::vector<GpuPlace> from = {{0, 0}};
+  const std::vector<GpuPlace> to = {{1, 0}};
   for (const MakeNetwork& make : networks()) {
     const std::unique_ptr<Network> network = make(plain_platform(2));
-    network->start(kLate, {0, {{0, 0}}, {{1, 0}}, Bytes(50'000'000)});
+    network->start(kLate, {0, from, to, Bytes(50'000'000)});
     const TimePoint end = run_all(*network, 1, TimePoint(seconds(9'200'000))).at(0);
     check_time(end - kLate, microseconds(1005), nanoseconds(10));
   }
