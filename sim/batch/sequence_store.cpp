@@ -13,6 +13,10 @@ void erase_from(std::deque<SequenceId>& list, SequenceId id) {
   list.erase(place);
 }
 
+bool is_running(const Sequence& s) {
+  return s.state == Sequence::State::prefilling || s.state == Sequence::State::decoding;
+}
+
 }  // namespace
 
 SequenceId SequenceStore::add(const Request& request, std::int64_t output_limit) {
@@ -208,13 +212,16 @@ void SequenceStore::forget(SequenceId id) {
 }
 
 bool SequenceStore::is_oldest(SequenceId id) const {
-  const auto holds_its_blocks = [](const Sequence& s) {
-    return s.state == Sequence::State::prefilling || s.state == Sequence::State::decoding ||
-           s.state == Sequence::State::loading || s.state == Sequence::State::ready;
+  const auto goes_on = [](const Sequence& s) {
+    return is_running(s) || s.state == Sequence::State::loading || s.state == Sequence::State::ready;
   };
   return std::none_of(sequences.begin(), sequences.end(), [&](const Sequence& other) {
-    return holds_its_blocks(other) && other.request_id < sequence(id).request_id;
+    return goes_on(other) && other.request_id < sequence(id).request_id;
   });
+}
+
+std::int64_t SequenceStore::running() const {
+  return std::count_if(sequences.begin(), sequences.end(), is_running);
 }
 
 void SequenceStore::release(SequenceId id) {

@@ -77,6 +77,8 @@ class SequenceStore {
 
   /// Whether no sequence that runs, or is to run without being admitted, came before this one. O(sequences).
   [[nodiscard]] bool is_oldest(SequenceId id) const;
+  /// Sequences that run, in all micro-batches. O(sequences).
+  [[nodiscard]] std::int64_t running() const;
 
   /// Blocks of a sequence that was handed over are free again.
   void release(SequenceId id);

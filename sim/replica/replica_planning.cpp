@@ -66,13 +66,18 @@ bool Replica::plan_something(TimePoint now) {
 }
 
 // Micro-batches that share few blocks could each preempt the only sequence they run, and start it again, for
-// ever. So the oldest of all keeps what it has until the others have given it a block.
+// ever. So the oldest of all keeps what it has as long as others run, until they have given it a block.
 bool Replica::spare_the_oldest() {
+  SequenceStore& store = state_.store();
   const SequenceId head = state_.head();
-  if (!pipeline_ || !state_.store().is_oldest(head) || std::erase(plan_.preempted, head) == 0) {
+  if (state_.runs_starving()) {
+    store.starving = kNoSequence;
+  }
+  if (!pipeline_ || store.running() == state_.running_count() || !store.is_oldest(head) ||
+      std::erase(plan_.preempted, head) == 0) {
     return false;
   }
-  state_.store().starving = head;
+  store.starving = head;
   return true;
 }
 

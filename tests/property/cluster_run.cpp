@@ -161,7 +161,8 @@ void look_at_transfers(const ClusterRun& run, ClusterWatch& watch) {
                   "a transfer of KV ends or is cancelled");
     unended += is_under_way ? 1 : 0;
   }
-  watch.require(run.transfers.keeps_contract && run.transfers.in_flight == unended, "the network is used well");
+  watch.require(run.transfers.keeps_contract && run.transfers.in_flight == unended,
+                "the network is used well");
   watch.require(handovers == run.totals.transfers && bytes == run.totals.transferred,
                 "the totals count what crosses the network");
 }
