@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 #include <xbt/log.h>
 
 #include "base/check.hpp"
@@ -72,6 +73,15 @@ std::unique_ptr<s4u::Engine> make_engine() {
   return engine;
 }
 
+#if SIMGRID_VERSION_MAJOR >= 4
+using EndedActivity = s4u::Comm;  // which has callbacks of its own since 3.33
+#else
+using EndedActivity = s4u::Activity;
+#endif
+
+// SimGrid 4 has new names for what builds a platform, and still knows those of 3.32, which has no others.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 s4u::NetZone& build_zone(const LinkMap& map, std::vector<s4u::Host*>& hosts) {
   s4u::NetZone& zone = *s4u::create_star_zone("cluster");
   std::vector<s4u::Link*> links;
@@ -97,6 +107,7 @@ s4u::NetZone& build_zone(const LinkMap& map, std::vector<s4u::Host*>& hosts) {
   zone.seal();
   return zone;
 }
+#pragma GCC diagnostic pop
 
 }  // namespace
 
@@ -111,8 +122,8 @@ struct SimgridEngine::Impl {
     engine->seal_platform();
     current = this;
     static const bool listening = [] {
-      // For all activities of the process and for ever: SimGrid 3.32 has no callback of one activity.
-      s4u::Activity::on_completion_cb([](const s4u::Activity& activity) {
+      // For all of the process and for ever: SimGrid 3.32 has no callback of one activity.
+      EndedActivity::on_completion_cb([](const EndedActivity& activity) {
         if (current != nullptr) {
           current->note_end(activity);
         }
@@ -132,7 +143,7 @@ struct SimgridEngine::Impl {
     current = nullptr;
   }
 
-  void note_end(const s4u::Activity& activity) {
+  void note_end(const EndedActivity& activity) {
     const auto found = token_of.find(&activity);
     if (found == token_of.end()) {
       return;  // cancelled
