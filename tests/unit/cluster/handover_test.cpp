@@ -82,10 +82,8 @@ TEST_CASE("who waits for blocks before the prefill begins counts as waiting") {
   SmallCluster cluster = one_and_one();
   cluster.split().transfer = Split::Transfer::push;
   cluster.split().decode_first = true;
-  for (SmallPool& pool : cluster.pools) {
-    pool.engine.max_model_len = 30;
-  }
-  cluster.pools.back().engine.blocks = 3;  // room for one prompt of 20 tokens
+  cluster.pools.back().engine.blocks = 3;  // of 10 tokens: room for one prompt of 20
+  cluster.pools.back().engine.max_model_len = 30;
   cluster.run({request_at(0, 20, 3), request_at(10, 20, 3), request_at(20, 20, 3)});
   CHECK(cluster.found_waiting.at(1) == 0);
   CHECK(cluster.found_waiting.at(2) == 1);
