@@ -83,7 +83,9 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
   const bool is_off = status == ReplicaStatus::off;
   if (was_off != is_off) {
     comes_and_goes_ = true;
-    one.paid += is_off ? now - one.since : Duration();
+    if (is_off) {
+      one.spans.emplace_back(one.since, now);
+    }
     one.since = now;
   }
   one.status = status;
@@ -98,7 +100,7 @@ void Fleet::set_role(std::int32_t replica, PoolRole role) {
 void Fleet::start_paying(TimePoint now) {
   comes_and_goes_ = false;
   for (Member& one : members_) {
-    one.paid = Duration();
+    one.spans.clear();
     one.since = now;
     comes_and_goes_ = comes_and_goes_ || one.status == ReplicaStatus::off;
   }
@@ -106,8 +108,12 @@ void Fleet::start_paying(TimePoint now) {
 
 Duration Fleet::paid(std::int32_t replica, TimePoint end) const {
   const Member& one = member(replica);
+  Duration paid;
+  for (const auto& [from, to] : one.spans) {
+    paid += std::max(Duration(), std::min(to, end) - from);
+  }
   const bool is_running = one.status != ReplicaStatus::off && end > one.since;
-  return one.paid + (is_running ? end - one.since : Duration());
+  return paid + (is_running ? end - one.since : Duration());
 }
 
 void Fleet::take_snapshot() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -61,7 +62,8 @@ class Fleet {
   /// From now on it counts how long replicas are there. To be called once, before any status changes that
   /// count.
   void start_paying(TimePoint now);
-  /// Time from then on up to `end` that the replica has not been off.
+  /// Time from then on up to `end` that the replica has not been off; `end` may lie before what has happened
+  /// since. O(times it went off).
   [[nodiscard]] Duration paid(std::int32_t replica, TimePoint end) const;
   /// Whether replicas have come or gone since, or some were off.
   [[nodiscard]] bool comes_and_goes() const { return comes_and_goes_; }
@@ -75,8 +77,8 @@ class Fleet {
     std::size_t place = 0;  // in the pool
     PoolRole role = PoolRole::mixed;
     ReplicaStatus status = ReplicaStatus::up;
-    TimePoint since{};  // the last change between off and not
-    Duration paid{};
+    TimePoint since{};                                     // the last change between off and not
+    std::vector<std::pair<TimePoint, TimePoint>> spans{};  // while it was not off, before that
     std::int64_t routed = 0;
   };
   struct Snapshot final : LoadSource {

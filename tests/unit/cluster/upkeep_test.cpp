@@ -133,6 +133,15 @@ TEST_CASE("a replica that waits to be started is not started by a failure that i
   CHECK(cluster.paid(1) == 0);
 }
 
+TEST_CASE("what is paid up to a moment leaves out what happened later") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
+  cluster.setup.failures.events = {event_at(100, Kind::fail, 0)};
+  cluster.run({request_at(0, 20, 3), request_at(200, 20, 3)});  // done at 52; rejected
+  CHECK(cluster.paid(0) == 100);
+  CHECK((cluster.fleet().paid(0, TimePoint(microseconds(52))) == microseconds(52)));
+  CHECK((cluster.fleet().paid(0, TimePoint()) == Duration()));
+}
+
 TEST_CASE("requests are held until a replica is up or nobody can come") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
   cluster.setup.start_up.boot = microseconds(20);
