@@ -116,8 +116,9 @@ std::string ActiveKeys::unknown_key_fault(const std::string& name, const std::st
   if (before_colon != name && std::find(known.begin(), known.end(), before_colon) != known.end()) {
     return fmt::format("{}; write \"{}: …\" with a space after the colon", start, before_colon);
   }
+  const bool is_misspelt = !nearest_word(name, known).empty();
   const std::vector<std::string> sections = sections_with(table_, name);
-  if (!sections.empty()) {
+  if (!sections.empty() && !is_misspelt) {
     return start + "; it belongs under " + join_alternatives(sections);
   }
   for (const Table::Variant& variant : table_.variants()) {

@@ -199,7 +199,7 @@ std::string example_of(const Key& key) {
     case ValueType::count:
       return key.min_text ? *key.min_text : "1";
     case ValueType::number:
-      return key.max_text ? *key.max_text : "0.9";
+      return !key.max_text ? "0.9" : range_fault(key, Value::Scalar(1.0)).empty() ? "1" : *key.max_text;
     case ValueType::flag:
       return "true";
     case ValueType::text:

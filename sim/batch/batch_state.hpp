@@ -41,6 +41,10 @@ class BatchState {
   [[nodiscard]] const BlockPool& blocks() const { return store_->pool; }
   [[nodiscard]] const DecodeSet& decodes() const { return decodes_; }
   [[nodiscard]] const std::deque<SequenceId>& waiting() const { return store_->waiting; }
+  /// False while a sequence of another micro-batch waits for a block.
+  [[nodiscard]] bool may_admit() const { return store_->starving == kNoSequence || runs_starving(); }
+  /// Whether the sequence that waits for a block runs here.
+  [[nodiscard]] bool runs_starving() const { return head_ != kNoSequence && store_->starving == head_; }
   /// Prefilling sequences in running order.
   [[nodiscard]] std::span<const SequenceId> prefilling() const { return prefilling_; }
   /// Prefilling, decoding, or decoding but sitting a step out.

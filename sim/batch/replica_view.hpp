@@ -14,7 +14,8 @@ namespace inferometer {
 /// values.
 class ReplicaView {
  public:
-  ReplicaView(const BatchState& state, TimePoint now) : state_(state), now_(now) {}
+  ReplicaView(const BatchState& state, TimePoint now)
+      : state_(state), waiting_(state.may_admit() ? state.waiting() : kNobody), now_(now) {}
 
   [[nodiscard]] TimePoint now() const { return now_; }
 
@@ -26,8 +27,8 @@ class ReplicaView {
   [[nodiscard]] std::int64_t total_blocks() const { return state_.blocks().total().count(); }
   [[nodiscard]] std::int64_t free_blocks() const { return state_.blocks().free().count(); }
 
-  /// Head first.
-  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return state_.waiting(); }
+  /// Head first. Empty when nobody may be admitted at present.
+  [[nodiscard]] const std::deque<SequenceId>& waiting() const { return waiting_; }
   /// Sequences with an unfinished prefill, in running order.
   [[nodiscard]] std::span<const SequenceId> prefilling() const { return state_.prefilling(); }
   [[nodiscard]] std::int64_t decode_count() const { return state_.decodes().count(); }
@@ -58,7 +59,10 @@ class ReplicaView {
   }
 
  private:
+  inline static const std::deque<SequenceId> kNobody;
+
   const BatchState& state_;
+  const std::deque<SequenceId>& waiting_;
   TimePoint now_;
 };
 

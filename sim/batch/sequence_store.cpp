@@ -100,6 +100,9 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
 }
 
 bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
+  if (starving != kNoSequence) {
+    return false;
+  }
   const Sequence& next = sequence(expected.front());
   if (!waiting.empty() && sequence(waiting.front()).request_id < next.request_id) {
     return false;
@@ -204,6 +207,16 @@ void SequenceStore::forget(SequenceId id) {
   vacate(id);
 }
 
+bool SequenceStore::is_oldest(SequenceId id) const {
+  const auto holds_its_blocks = [](const Sequence& s) {
+    return s.state == Sequence::State::prefilling || s.state == Sequence::State::decoding ||
+           s.state == Sequence::State::loading || s.state == Sequence::State::ready;
+  };
+  return std::none_of(sequences.begin(), sequences.end(), [&](const Sequence& other) {
+    return holds_its_blocks(other) && other.request_id < sequence(id).request_id;
+  });
+}
+
 void SequenceStore::release(SequenceId id) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::handed_over, "only what was handed over is released");
@@ -223,6 +236,7 @@ void SequenceStore::clear() {
   promised_blocks = 0;
   computed_expected = 0;
   handed_over = 0;
+  starving = kNoSequence;
   prefill_left = 0;
   tokens = 0;
 }

@@ -75,6 +75,9 @@ class SequenceStore {
   /// It will not come at all: an expected or loading sequence is forgotten. O(place).
   void forget(SequenceId id);
 
+  /// Whether no sequence that runs, or is to run without being admitted, came before this one. O(sequences).
+  [[nodiscard]] bool is_oldest(SequenceId id) const;
+
   /// Blocks of a sequence that was handed over are free again.
   void release(SequenceId id);
 
@@ -91,6 +94,9 @@ class SequenceStore {
   std::int64_t promised_blocks = 0;    ///< held by those of them whose prompts are not computed
   std::int64_t computed_expected = 0;  ///< expected sequences whose prompts are computed
   std::int64_t handed_over = 0;        ///< sequences whose KV is still held for another replica
+  /// The oldest sequence of all micro-batches, while it waits for a block that others hold: until it has one,
+  /// nobody is admitted and no blocks are taken for KV that is to come. Else kNoSequence.
+  SequenceId starving = kNoSequence;
   /// Tokens that waiting and prefilling sequences must still run before they emit.
   std::int64_t prefill_left = 0;
   /// Prompt and emitted tokens of all sequences that are here to run, expected ones included; without those

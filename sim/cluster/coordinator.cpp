@@ -227,7 +227,9 @@ void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
 
 void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
   loads_.changed(replica);
-  fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
+  if (!lane.departed().empty()) {
+    fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
+  }
   for (const HandOver& done : lane.handed_over()) {
     handovers_->prompt_done(done);
   }
@@ -240,9 +242,11 @@ void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {
 
 void Coordinator::steps_begun(std::int32_t replica, const Replica& lane) {
   loads_.changed(replica);
-  fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
   for (const LoadStart& taken : lane.taken_back()) {
     handovers_->blocks_taken_back(taken);
+  }
+  if (!lane.departed().empty()) {
+    fleet_.left(replica, static_cast<std::int64_t>(lane.departed().size()));
   }
   for (const LoadStart& start : lane.load_starts()) {
     handovers_->blocks_taken(start);

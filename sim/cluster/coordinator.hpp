@@ -40,7 +40,7 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   void steps_begun(std::int32_t replica, const Replica& lane);
   void timer(std::uint32_t number);
   void transfers_ended();
-  /// Something has changed on the replica, or will before anyone asks for its load.
+  /// Something has changed on the replica.
   void load_changed(std::int32_t replica) { loads_.changed(replica); }
   [[nodiscard]] std::optional<TimePoint> next_transfer_end() { return transfers_.next_end(); }
 

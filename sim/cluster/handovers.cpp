@@ -80,7 +80,9 @@ void Handovers::prompt_done(const HandOver& done) {
     finish_at_prefill(journey);
     return;
   }
-  if (split().abort_after) {
+  // No request is there when time ends.
+  constexpr TimePoint kEnd(seconds(static_cast<std::int64_t>(kEndOfTimeSeconds)));
+  if (split().abort_after && *split().abort_after < kEnd - control_.now()) {
     timers_.set(control_.now() + *split().abort_after, {Timer::Kind::abort, request.id, journey.order});
   }
   if (split().hop > Duration()) {

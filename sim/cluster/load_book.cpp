@@ -18,8 +18,9 @@ LoadBook::LoadBook(EngineControl& control, std::int32_t replicas)
 }
 
 void LoadBook::changed(std::int32_t replica) {
-  tokens_at_least_[static_cast<std::size_t>(replica)] = 0;
-  known_until_[static_cast<std::size_t>(replica)] = TimePoint();
+  const auto place = static_cast<std::size_t>(replica);
+  tokens_at_least_[place] = control_.lanes(replica).front().state().store().tokens;
+  known_until_[place] = TimePoint();
 }
 
 const ReplicaLoad& LoadBook::load(std::int32_t replica) {

@@ -17,7 +17,7 @@ class LoadBook {
   /// `control` outlives it.
   LoadBook(EngineControl& control, std::int32_t replicas);
 
-  /// To be told before the next look at any load, whenever steps, queue or blocks of a replica have changed.
+  /// To be told whenever steps, queue or blocks of a replica have changed, before the next look at any load.
   void changed(std::int32_t replica);
   /// At the present time, without `outstanding`. O(1); O(micro-batches) for the first time after a change or
   /// the end of a step.

@@ -158,7 +158,7 @@ bool Upkeep::has_drained(std::int32_t replica) const {
 
 // One that goes over to another pool does so by a timer: requests that wait for it must not reach it from
 // within what made it free.
-void Upkeep::look_at(std::int32_t replica) {
+void Upkeep::look_at_drained(std::int32_t replica) {
   if (!has_drained(replica)) {
     return;
   }
@@ -202,9 +202,10 @@ void Upkeep::autoscale(std::size_t rule) {
     load += fleet_.outstanding(replica);
   }
   const auto active = static_cast<std::int32_t>(running.size() + starting.size());
-  const auto wanted =
-      std::clamp(static_cast<std::int32_t>(std::ceil(static_cast<double>(load) / scaling.target_outstanding)),
-                 scaling.fewest, scaling.most);
+  // Clamped as a double: over a tiny target it is more than an integer holds.
+  const auto wanted = static_cast<std::int32_t>(
+      std::clamp(std::ceil(static_cast<double>(load) / scaling.target_outstanding),
+                 static_cast<double>(scaling.fewest), static_cast<double>(scaling.most)));
   const double target = scaling.target_outstanding * active;
   const bool is_too_few =
       active < scaling.fewest || static_cast<double>(load) > target * (1 + scaling.tolerance);

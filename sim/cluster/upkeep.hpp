@@ -37,7 +37,11 @@ class Upkeep {
   void timer(const Timer& timer);
   void weights_loaded(const TransferPurpose& purpose);
   /// A request has left the replica, or its KV has: a drained one may now be off.
-  void look_at(std::int32_t replica);
+  void look_at(std::int32_t replica) {
+    if (!draining_.empty()) {
+      look_at_drained(replica);
+    }
+  }
   void look_at_draining();
   /// A request has come: what had stopped for lack of requests goes on.
   void request_came();
@@ -65,6 +69,7 @@ class Upkeep {
   void booted(std::int32_t replica, std::int64_t start);
   void up(std::int32_t replica);
   void drain(std::int32_t replica);
+  void look_at_drained(std::int32_t replica);
   void switch_off(std::int32_t replica);
   void autoscale(std::size_t rule);
   void look_at_split();

@@ -61,13 +61,14 @@ void Simulation::cut_off() {
   }
 }
 
-// The end that a stretch or a transfer had before something cut it short means nothing any more, nor does
-// what was to befall the cluster once the last request has left; the clock does not stop there.
+// The end that a stretch or a transfer had before something cut it short means nothing any more, nor does the
+// clock stop there. A run is over with its last request: what a cluster has on its schedule or on the way for
+// later serves nobody, and nobody pays for it.
 bool Simulation::is_void(Event event) const {
   const EventKind kind = event.kind();
-  return (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
-         (kind == EventKind::transfer && pending_transfer_ != event.time()) ||
-         (kind == EventKind::timer && !is_busy());
+  const bool is_late = (kind == EventKind::timer || kind == EventKind::transfer) && !is_busy();
+  return is_late || (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
+         (kind == EventKind::transfer && pending_transfer_ != event.time());
 }
 
 void Simulation::dispatch(Event event) {
@@ -105,7 +106,7 @@ void Simulation::receive_arrivals() {
     INFEROMETER_CHECK(request_.arrival == now_, "a request arrives when the workload said it would");
     ++injected_;
     if (coordinator_) {
-      observer_.on_arrival(request_, waiting_ + coordinator_->held());
+      observer_.on_arrival(request_, waiting_ + coordinator_->held() + coordinator_->in_transit());
       coordinator_->arrive(request_);
     } else {
       send_to_only_replica();
@@ -253,7 +254,6 @@ std::span<Replica> Simulation::lanes(std::int32_t replica) {
 }
 
 void Simulation::interrupt(std::int32_t replica, bool always) {
-  coordinator_->load_changed(replica);
   const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
   for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
     interrupt_lane(lane, always);

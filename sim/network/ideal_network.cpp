@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "sim/network/link_map.hpp"
@@ -29,12 +30,24 @@ double share_done(const Course& course, TimePoint now) {
 
 class IdealNetwork final : public Network {
  public:
-  explicit IdealNetwork(const Platform& platform) : map_(platform), meter_(map_) {}
+  explicit IdealNetwork(const Platform& platform)
+      : map_(platform), meter_(map_), loads_(map_.links().size()) {}
 
   void start(TimePoint now, const Transfer& transfer) override {
     INFEROMETER_CHECK(!in_flight_.contains(transfer.id), "an id stands for one transfer in flight");
     InFlight started{now, {}};
-    for (const Flow& flow : map_.flows(transfer)) {
+    const std::vector<Flow> flows = map_.flows(transfer);
+    for (const Flow& flow : flows) {
+      for (const std::int32_t link : map_.path(flow)) {
+        loads_[static_cast<std::size_t>(link)] = 0;  // of an earlier transfer
+      }
+    }
+    for (const Flow& flow : flows) {
+      for (const std::int32_t link : map_.path(flow)) {
+        loads_[static_cast<std::size_t>(link)] += static_cast<double>(flow.wire.count());
+      }
+    }
+    for (const Flow& flow : flows) {
       const TimePoint begin = now + flow.delay;
       const Course course{flow, begin, end_of(flow, begin)};
       started.end = std::max(started.end, course.end);
@@ -74,14 +87,13 @@ class IdealNetwork final : public Network {
   }
 
  private:
+  /// Pairs of a transfer carry the same, so that those of the busiest link get equal parts of it from their
+  /// first byte to their last.
   TimePoint end_of(const Flow& flow, TimePoint begin) const {
     double seconds = 0;
-    const std::vector<std::int32_t> path = map_.path(flow);
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      double rate = map_.links()[static_cast<std::size_t>(path[i])].capacity.count();
-      // Storage alone is divided among the ranks of a transfer: it is a figure of the node, not of a GPU.
-      rate /= i == 0 ? static_cast<double>(flow.sharers) : 1.0;
-      seconds = std::max(seconds, static_cast<double>(flow.wire.count()) / rate);
+    for (const std::int32_t link : map_.path(flow)) {
+      const auto place = static_cast<std::size_t>(link);
+      seconds = std::max(seconds, loads_[place] / map_.links()[place].capacity.count());
     }
     return seconds < to_seconds(kEndOfTransfers - begin) ? begin + duration_from_seconds(seconds)
                                                          : kEndOfTransfers;
@@ -97,6 +109,7 @@ class IdealNetwork final : public Network {
 
   LinkMap map_;
   LinkMeter meter_;
+  std::vector<double> loads_;  // bytes that the pairs of the latest transfer bring to the links on their way
   std::map<std::uint32_t, InFlight> in_flight_;
   std::set<std::pair<TimePoint, std::uint32_t>> ends_;
   std::vector<std::uint32_t> told_;

@@ -167,10 +167,6 @@ std::vector<Flow> LinkMap::flows(const Transfer& transfer) const {
         from_storage ? storage_route(to) : route(transfer.from[pair * transfer.from.size() / pairs], to);
     flow.bytes = share;
     flow.wire = wire_bytes(share, platform_.transfer);
-    if (from_storage) {
-      flow.sharers = std::count_if(transfer.to.begin(), transfer.to.end(),
-                                   [&](const GpuPlace& place) { return place.node == to.node; });
-    }
     flows.push_back(flow);
   }
   return flows;

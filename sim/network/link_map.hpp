@@ -29,7 +29,6 @@ struct Flow {
   Duration delay{};               ///< before the first byte: set-up and latency
   Bytes bytes;                    ///< payload
   Bytes wire;                     ///< payload and what the transfer wastes, in time of the link
-  std::int64_t sharers = 1;       ///< flows of the same transfer that leave storage for this node
 };
 
 class LinkMap {
@@ -75,6 +74,6 @@ class LinkMeter {
 };
 
 /// No transfer ends later; what would never be done ends then.
-inline constexpr TimePoint kEndOfTransfers{seconds(9'000'000)};
+inline constexpr TimePoint kEndOfTransfers{seconds(static_cast<std::int64_t>(kEndOfTimeSeconds))};
 
 }  // namespace inferometer

@@ -19,11 +19,10 @@ struct Platform {
   TransferSpec transfer;
 };
 
-/// No contention: a transfer takes set-up and latency, plus its largest pair's bytes over the narrowest link
-/// on their way at the efficiency of that size. Nothing is shared, neither with other transfers nor among the
-/// pairs of one; only the storage bandwidth of a node is divided by the ranks that one transfer loads there.
-/// next_end() is exact. link_use() is what was asked of the links, and may be more than they could carry.
-/// Starts and ends are O(pairs + log transfers).
+/// No contention between transfers: each takes set-up and latency, plus what its pairs of ranks bring to the
+/// link that needs longest for it, at the efficiency of a pair's size. next_end() is exact. link_use() is
+/// what was asked of the links, and may be more than they could carry. Starts and ends are O(pairs + log
+/// transfers).
 std::unique_ptr<Network> make_ideal_network(const Platform& platform);
 
 /// Flows of SimGrid, which share links fairly (max-min) with all others in flight: model CM02, after a

@@ -66,7 +66,8 @@ struct RejectedRequest {
 class SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
-  /// `waiting`: requests that wait, on all replicas, as this one comes and without it.
+  /// `waiting`: requests that wait, on all replicas and for their KV to get from one to another, as this one
+  /// comes and without it.
   virtual void on_arrival(const Request& request, std::int64_t waiting) { (void)request, (void)waiting; }
   virtual void on_rejected(const RejectedRequest& request) { (void)request; }
   virtual void on_steps(const StepRecord& steps) { (void)steps; }

@@ -100,71 +100,6 @@ Replica::Start Replica::start_steps(TimePoint now) {
   return {running_->stretch.end(), std::nullopt};
 }
 
-// Sequences whose KV has come take seats first; then those that wait for blocks get them, as far as the next
-// step of those that decode leaves some.
-void Replica::take_in() {
-  SequenceStore& store = state_.store();
-  while (!store.ready.empty() && state_.running_count() < config_.max_num_seqs) {
-    state_.join(store.take_ready());
-  }
-  while (true) {
-    while (!store.expected.empty() && store.can_load_next(state_.decodes().blocks_needed())) {
-      const SequenceId id = store.load_next();
-      load_starts_.push_back({store.sequence(id).request_id, id});
-    }
-    const SequenceId computed = store.computed_in_need();
-    if (computed == kNoSequence) {
-      return;
-    }
-    for (const SequenceId other : store.load_at_others_expense(computed)) {
-      if (std::erase_if(load_starts_, [&](const LoadStart& start) { return start.sequence == other; }) == 0) {
-        taken_back_.push_back({store.sequence(other).request_id, other});
-      }
-    }
-    load_starts_.push_back({store.sequence(computed).request_id, computed});
-  }
-}
-
-// A plan that only preempts leaves room for another, and for who was waiting for a seat: sequences whose KV
-// has come may hold so many blocks that none of those that run finds one.
-bool Replica::plan_something(TimePoint now) {
-  while (true) {
-    if (!state_.store().expected.empty() || !state_.store().ready.empty()) {
-      take_in();
-    }
-    plan_.clear();
-    policy_->plan(ReplicaView(state_, now), plan_);
-    gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
-    reject_unrunnable(now);
-    if (plan_runs_a_step()) {
-      return true;
-    }
-    INFEROMETER_CHECK(plan_.admitted.empty(), "a plan that admits runs a step");
-    if (plan_.preempted.empty()) {
-      return false;
-    }
-    preempted_before_ += static_cast<std::int64_t>(plan_.preempted.size());
-    plan_.decode = false;
-    carry_out(now);
-  }
-}
-
-bool Replica::plan_runs_a_step() const {
-  if (!plan_.chunks.empty()) {
-    return true;
-  }
-  std::int64_t decodes = plan_.decode ? state_.decodes().count() : 0;
-  for (const SequenceId id : plan_.preempted) {
-    decodes -= state_.sequence(id).state == Sequence::State::decoding ? 1 : 0;
-  }
-  return decodes > 0;
-}
-
-// What holds blocks or seats here and is not run by this policy will give them back.
-bool Replica::waits_for_others() const {
-  return state_.running_count() == 0 && state_.blocks().held() > BlockCount(0);
-}
-
 Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   if (config_.stepper == Stepper::reference) {
     return {std::nullopt, &StepCounts::by_reference};
@@ -340,42 +275,6 @@ void Replica::cut_off(TimePoint now) {
     running_->stretch.shorten_to(ended);
     end_steps();
   }
-}
-
-void Replica::fail(TimePoint now) {
-  cut_off(now);
-  if (running_) {
-    for (const SequenceId id : plan_.decode_except) {
-      state_.resume_decode(id);
-    }
-    running_.reset();
-  }
-  state_.stop_running();
-  policy_->on_cleared();
-}
-
-std::vector<Evacuated> Replica::evacuate(TimePoint now) {
-  std::vector<Evacuated> lost;
-  for (const Sequence& s : store().sequences) {
-    if (s.state != Sequence::State::gone && s.state != Sequence::State::handed_over) {
-      Evacuated& one = lost.emplace_back();
-      one.request = {.id = s.request_id,
-                     .arrival = s.arrival,
-                     .prompt = TokenCount(s.prompt),
-                     .output = TokenCount(s.output),
-                     .max_new = TokenCount(s.max_new),
-                     .session = s.session};
-      one.retries = s.retries;
-      one.emitted = s.emitted;
-    }
-  }
-  std::sort(lost.begin(), lost.end(),
-            [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
-  store().clear();
-  if (pipeline_) {
-    pipeline_->clear(now);
-  }
-  return lost;
 }
 
 Replica::Progress Replica::progress(TimePoint now) const {

@@ -197,6 +197,7 @@ class Replica {
   void take_in();
   bool plan_something(TimePoint now);
   [[nodiscard]] bool plan_runs_a_step() const;
+  bool spare_the_oldest();
   [[nodiscard]] bool waits_for_others() const;
   [[nodiscard]] Outlook outlook_of_plan(const ReplicaView& view) const;
   [[nodiscard]] bool pushes_a_chunk() const;

@@ -195,9 +195,13 @@ Json cluster_of(const ClusterSummary& cluster) {
           {"routed_requests", cluster.routed}};
 }
 
+/// Those that carried nothing are left out: a node alone has dozens.
 Json links_of(const std::vector<LinkUse>& links) {
   Json list = Json::array();
   for (const LinkUse& link : links) {
+    if (link.bytes == Bytes(0)) {
+      continue;
+    }
     list.push_back({{"name", link.name},
                     {"capacity_bytes_per_s", link.capacity.count()},
                     {"carried_bytes", link.bytes.count()},

@@ -1,5 +1,6 @@
 #include "sim/report/run_report.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -37,6 +38,12 @@ nlohmann::ordered_json deployment_json(const Deployment& deployment) {
   return pools;
 }
 
+/// "3", or "2 to 6" of a pool that is scaled.
+std::string replicas_in_words(const PoolSetup& pool) {
+  const std::string most = std::to_string(pool.replicas);
+  return pool.at_start == pool.replicas ? most : std::to_string(pool.at_start) + " to " + most;
+}
+
 /// "4 x h100-sxm, chunked_prefill"; of a cluster "prefill 2 x (4 x h100-sxm), decode 1 x (8 x h100-sxm),
 /// disaggregated".
 std::string hardware_in_words(const Scenario& scenario, const Deployment& deployment) {
@@ -46,7 +53,7 @@ std::string hardware_in_words(const Scenario& scenario, const Deployment& deploy
     std::string gpus = std::to_string(pool.gpus_per_replica()) + " x " + pool.gpu.name;
     if (!deployment.is_single) {
       gpus = std::string(deployment.pools.size() > 1 ? to_string(pool.role) : "") +
-             (deployment.pools.size() > 1 ? " " : "") + std::to_string(deployment.pools[i].spec.replicas) +
+             (deployment.pools.size() > 1 ? " " : "") + replicas_in_words(deployment.cluster->pools[i]) +
              " x (" + gpus + ")";
     }
     text += gpus + ", ";
@@ -111,6 +118,22 @@ void add_extrapolation_note(Report& report) {
   report.notes.push_back(note);
 }
 
+/// Without contention, links may carry more than they can.
+void add_overload_note(const Summary& summary, std::vector<std::string>& notes) {
+  if (!summary.cluster || summary.cluster->links.empty()) {
+    return;
+  }
+  const auto busiest =
+      std::max_element(summary.cluster->links.begin(), summary.cluster->links.end(),
+                       [](const LinkUse& a, const LinkUse& b) { return a.utilization < b.utilization; });
+  if (busiest->utilization > 1) {
+    notes.push_back(
+        fmt::format("link {} was asked for {:.0f} % of what it carries, and the ideal network does not "
+                    "share it: network: {{model: simgrid}} does",
+                    busiest->name, 100 * busiest->utilization));
+  }
+}
+
 }  // namespace
 
 Report make_report(const Scenario& scenario, const Deployment& deployment, const Simulation& simulation,
@@ -142,6 +165,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
         "standard deviations, minima and maxima are exact");
   }
   add_trace_notes(scenario, simulation, report.notes);
+  add_overload_note(report.summary, report.notes);
   return report;
 }
 

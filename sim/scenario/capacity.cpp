@@ -150,6 +150,9 @@ std::int64_t capacity_sample_size(const Deployment& deployment) {
 
 std::optional<PerSecond> saturated_rate(const Deployment& deployment,
                                         std::span<const RequestLengths> sample) {
+  if (deployment.cluster->dynamic_split) {
+    return std::nullopt;
+  }
   std::array<double, kPoolRoles> rates{};
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
     const PoolDeployment& pool = deployment.pools[i];

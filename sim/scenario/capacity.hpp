@@ -19,7 +19,7 @@ namespace inferometer {
 /// prompts that change pools, failures; an estimate of the run's capacity as far as the sample is like the
 /// run: of n requests whose work has a coefficient of variation c, the relative error is about c / sqrt(0.6
 /// n). Deterministic. Absent when fewer requests are given than twice max_num_seqs, too few to fill the
-/// engine.
+/// engine, and where replicas change between prefill and decode: there is no one split to estimate.
 std::optional<PerSecond> saturated_rate(const Deployment& deployment, std::span<const RequestLengths> sample);
 
 /// How many requests a good sample has.

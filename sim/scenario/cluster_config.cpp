@@ -14,6 +14,12 @@
 namespace inferometer {
 namespace {
 
+/// As of all that is looked at again and again: between two requests many shorter ones would take for ever.
+constexpr Duration kShortestInterval = milliseconds(1);
+
+/// No replica comes back later; boot and weights end before time does.
+constexpr Duration kLastReturn = seconds(2400LL * 3600);
+
 std::optional<PoolRole> role_named(std::string_view name) {
   const auto found = std::find_if(kPoolOrder.begin(), kPoolOrder.end(),
                                   [&](PoolRole role) { return to_string(role) == name; });
@@ -60,7 +66,7 @@ class ClusterReader {
     if (cluster_.has("dynamic_split")) {
       read_dynamic_split(cluster_.section("dynamic_split"));
     }
-    setup_.state_interval = cluster_.section("router").duration("state_interval");
+    read_state_interval(cluster_.section("router"));
     check_pool_routers();
     return std::move(setup_);
   }
@@ -88,7 +94,7 @@ class ClusterReader {
     const bool fails = section.has("fail");
     if (fails == section.has("drain")) {
       diagnostics_.add(section.where(),
-                       "cluster.failures.events: an event names the replica that befalls it as "
+                       "cluster.failures.events: an event names the replica that it befalls, as "
                        "fail or as drain, " +
                            std::string(fails ? "not both" : "e.g. \"fail: decode 0\""));
       return;
@@ -104,6 +110,11 @@ class ClusterReader {
     event.replica = *replica;
     if (section.has("for")) {
       event.lasts = section.duration("for");
+      if (*event.lasts > kLastReturn - section.duration("at")) {
+        diagnostics_.add(section.where("for"),
+                         "cluster.failures.events: the replica would be back after more than 2400 h");
+        return;
+      }
     }
     setup_.failures.events.push_back(event);
   }
@@ -191,6 +202,14 @@ class ClusterReader {
       diagnostics_.add(section.where(),
                        "cluster.dynamic_split moves replicas between prefill and decode, which "
                        "must have the same gpu, tensor_parallel and pipeline_parallel");
+    }
+  }
+
+  void read_state_interval(const Values& router) {
+    setup_.state_interval = router.duration("state_interval");
+    if (setup_.state_interval > Duration() && setup_.state_interval < kShortestInterval) {
+      diagnostics_.add(router.where("state_interval"),
+                       "cluster.router.state_interval: expected 0 s or at least 1 ms");
     }
   }
 

@@ -134,7 +134,11 @@ Table admission_table() {
 
 Table event_table() {
   Table table("events", "Something that befalls a replica");
-  table.add("at", ValueType::duration, "When, from the start of the run").required().range("0 s", "2400 h");
+  table
+      .add("at", ValueType::duration,
+           "When, from the start of the run; after the last request nothing happens")
+      .required()
+      .range("0 s", "2400 h");
   table
       .add("fail", ValueType::text, "The replica that fails with all it holds: pool and number, \"decode 0\"")
       .optional("drain is given");
@@ -143,7 +147,9 @@ Table event_table() {
            "The replica that takes no more requests but finishes those it has: pool and number, \"mixed 2\"")
       .optional("fail is given");
   table.set_alternatives({"fail", "drain"});
-  table.add("for", ValueType::duration, "After that long the replica starts again").optional("it stays away");
+  table.add("for", ValueType::duration, "After that long the replica starts again")
+      .optional("it stays away")
+      .range("", "2400 h");
   return table;
 }
 

@@ -82,28 +82,27 @@ void add_local_keys(Table& table) {
           "not cached; prefill_load: while the prefill replica has more than prefill_load_threshold "
           "steps of tokens to compute; isl_or_load: either")
       .optional("as the preset does");
-  const std::string usual = "what is usual for that local_prefill";
   table
       .add("max_local_prefill_tokens", ValueType::count,
            "Prompt tokens of local_prefill short_prompt, short_or_busy, isl_bounding and isl_or_load")
-      .optional(usual)
+      .optional("1000 for short_prompt and short_or_busy, 2048 for the others")
       .range("0", "16777216");
   table
       .add("local_share", ValueType::number,
            "Share of a prompt that is not cached, of local_prefill isl_bounding and isl_or_load")
-      .optional(usual)
+      .optional("0.7")
       .range("0", "1");
   table
       .add("prefill_queue_limit", ValueType::count,
            "Prompts waiting at the prefill replica, of local_prefill short_or_busy")
-      .optional(usual)
+      .optional("2")
       .range("1", "1000000");
   table
       .add("prefill_load_threshold", ValueType::number,
            "Tokens to compute at the prefill replica, in times the token budget of its steps, of "
            "local_prefill "
            "prefill_load and isl_or_load")
-      .optional(usual)
+      .optional("1")
       .range("", "1000000")
       .above("0");
   table

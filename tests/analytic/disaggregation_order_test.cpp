@@ -8,6 +8,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/paired_runs.hpp"
+#include "tests/support/scenario_run.hpp"
 
 namespace inferometer::testing {
 namespace {
@@ -89,22 +90,57 @@ TEST_CASE("with a backlog no split serves as many as the same GPUs together") {
   }
 }
 
-// Prefill replicas to decode replicas as the time that prompts take to the time that outputs take.
-TEST_CASE("the best split moves with the ratio of prompt to output") {
-  struct Case {
-    Lengths lengths;
-    int best_prefill = 0;
-  };
-  for (const Case& each : {Case{{256, 512}, 1}, Case{{2000, 200}, 2}, Case{{4000, 64}, 3}}) {
-    const std::string text = scenario(each.lengths, "generator: all_at_once\n  requests: 400");
-    const std::vector<Summary> best = run_seeds(text, split(each.best_prefill, 4 - each.best_prefill));
-    for (const int other : {1, 2, 3}) {
-      if (other != each.best_prefill) {
-        CAPTURE(each.lengths.prompt, each.best_prefill, other);
-        CHECK(is_positive(differences(best, run_seeds(text, split(other, 4 - other)), throughput)));
-      }
+// One replica for long outputs, three for short prompts: prompts are done at once and wait, their KV held
+// where they were computed, for room at the decode replica. They are a queue as any other.
+TEST_CASE("prompts that wait for a decode replica without room are an unstable queue") {
+  const std::string text = scenario({256, 512}, poisson(100, 6000));
+  const Summary starved = run_scenario(text, split(3, 1)).summary;
+  CHECK(*starved.stability.load > 2);
+  CHECK(starved.stability.verdict == QueueStability::unstable);
+  const Summary fed = run_scenario(scenario({256, 512}, poisson(50, 6000)), split(1, 3)).summary;
+  CHECK(*fed.stability.load < 0.8);
+  CHECK(fed.stability.verdict == QueueStability::stable);
+}
+
+/// Of four replicas, so many for prefill serve more of a backlog than any other number.
+void check_best_split(const Lengths& lengths, int prefill) {
+  const std::string text = scenario(lengths, "generator: all_at_once\n  requests: 400");
+  const std::vector<Summary> best = run_seeds(text, split(prefill, 4 - prefill));
+  for (const int other : {1, 2, 3}) {
+    if (other != prefill) {
+      CAPTURE(other);
+      CHECK(is_positive(differences(best, run_seeds(text, split(other, 4 - other)), throughput)));
     }
   }
+}
+
+// The best split moves with the traffic: prefill replicas are to decode replicas as the time that prompts
+// take is to the time that outputs take.
+TEST_CASE("short prompts and long outputs want one replica in four for prefill") {
+  check_best_split({256, 512}, 1);
+}
+TEST_CASE("prompts ten times as long as outputs want half of the replicas for prefill") {
+  check_best_split({2000, 200}, 2);
+}
+TEST_CASE("long prompts and short outputs want three replicas in four for prefill") {
+  check_best_split({4000, 64}, 3);
+}
+
+// One prefill replica cannot keep up with these prompts, three can. Replicas that go over while the backlog
+// grows get there, later than who had known.
+TEST_CASE("a split that follows its load ends up between the wrong split and the right one") {
+  const std::string text = scenario({4000, 64}, poisson(25, 1500));
+  std::vector<std::string> following = split(1, 3);
+  following.push_back("cluster.dynamic_split={interval: 2 s}");
+  const std::vector<Summary> wrong = run_seeds(text, split(1, 3));
+  const std::vector<Summary> moving = run_seeds(text, following);
+  const std::vector<Summary> right = run_seeds(text, split(3, 1));
+  CHECK(is_positive(differences(wrong, moving, mean_e2el)));
+  CHECK(is_positive(differences(moving, right, mean_e2el)));
+  // No load is claimed of pools that change.
+  CHECK(wrong.front().stability.load.has_value());
+  CHECK_FALSE(moving.front().stability.load.has_value());
+  CHECK(moving.front().cluster->replica_moves > 0);
 }
 
 }  // namespace

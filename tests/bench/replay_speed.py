@@ -246,7 +246,7 @@ def parse_arguments():
     parser.add_argument("--week-requests", type=int, metavar="N", help="only so many of a week's, at its rate")
     parser.add_argument("--runs", type=int, default=5, help="times each case is run (default: 5)")
     parser.add_argument(
-        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but week and week16"
+        "--workloads", nargs="*", default=UNASKED, metavar="NAME", help=f"of {', '.join(BY_NAME)}; all but weeks"
     )
     parser.add_argument("--policies", nargs="+", default=["chunked_prefill"], metavar="POLICY")
     parser.add_argument("--no-reference", action="store_true", help="leave out the reference stepper")
@@ -256,6 +256,7 @@ def parse_arguments():
         help="time per request of chat80 from 10,000 to 10,000,000 (or MOST) requests",
     )  # fmt: skip
     parser.add_argument("--double-output", action="store_true", help="chat80 with outputs twice as long")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="in the scenario of every run")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--most", type=float, help="fail when the ratio to mawk of a case is above this")
     parser.add_argument("--strict", action="store_true", help="fail when growth or doubled outputs exceed 15 %%")
@@ -269,7 +270,7 @@ def measure_all(arguments, workloads, folder):
     cores = "one core" if report["one_core"] else "not pinned to a core"
     print(f"{report['machine']['processor']}, {cores}, medians of {arguments.runs} runs", flush=True)
     for policy in arguments.policies:
-        bench = Bench(arguments.program, folder, policy)
+        bench = Bench(arguments.program, folder, policy, arguments.set)
         report["empty_run"] = empty = empty_run(bench)
         for workload in workloads:
             case = compare(bench, workload, arguments.requests, arguments, empty)
@@ -277,7 +278,7 @@ def measure_all(arguments, workloads, folder):
                 case["label"] += f", {policy}"
             report["cases"].append(case)
             print(f"{case['label']}: {case['ratio_to_mawk']:.2f} times mawk", flush=True)
-    bench = Bench(arguments.program, folder, "chunked_prefill")
+    bench = Bench(arguments.program, folder, "chunked_prefill", arguments.set)
     if report["cases"]:
         show(report["cases"], COLUMNS_OF_WORK)
         show(report["cases"], COLUMNS_OF_TIME)

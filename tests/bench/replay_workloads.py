@@ -67,7 +67,8 @@ WORKLOADS = [
     Workload("mooncake8_simgrid", recorded="mooncake", settings=MOONCAKE8_SIMGRID),
     Workload("fleet256", load=0.8, settings=FLEET256),
     Workload("week", week=5_000_000),
-    Workload("week16", week=44_000_000, generated=True, settings=WEEK16),
+    Workload("week16", week=44_000_000, settings=WEEK16),
+    Workload("week16_generated", week=44_000_000, generated=True, settings=WEEK16),
 ]
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
 UNASKED = [workload.name for workload in WORKLOADS if not workload.week]
@@ -80,10 +81,11 @@ FLOOD_REQUESTS = 20_000
 class Bench:
     """A program and a folder to work in."""
 
-    def __init__(self, program, folder, policy):
+    def __init__(self, program, folder, policy, settings=()):
         self.program = str(Path(program).resolve())
         self.folder = Path(folder)
         self.policy = policy
+        self.settings = settings  # of all runs, before those of a workload
 
     def write(self, name, traffic):
         (self.folder / name).write_text(f"{ENGINE}engine: {{policy: {self.policy}}}\nworkload: {{{traffic}}}\n")
@@ -93,7 +95,7 @@ class Bench:
         `out`, or out-STEPPER."""
         scenario = f"{trace}.yaml"
         self.write(scenario, traffic or f"trace: {trace}")
-        sets = [word for setting in settings for word in ("--set", setting)]
+        sets = [word for setting in (*self.settings, *settings) for word in ("--set", setting)]
         return [self.program, "run", scenario, "--quiet", "--stepper", stepper, "--out", out or f"out-{stepper}", *sets]
 
     def results(self, stepper="fast"):

@@ -139,6 +139,12 @@ bool ClusterWatch::has_work(std::size_t number) {
   }
   plan_.clear();
   shadows_[number]->plan(ReplicaView(state, simulation_.now()), plan_);
+  if (state.runs_starving()) {
+    // It keeps the blocks it has, where its policy would give them up, and waits for one of the others'.
+    const auto preempted = static_cast<std::int64_t>(plan_.preempted.size());
+    return !plan_.rejected.empty() || !plan_.chunks.empty() ||
+           (plan_.decode && preempted < state.running_count());
+  }
   return !plan_.rejected.empty() || !plan_.preempted.empty() || !plan_.chunks.empty() || plan_.decode;
 }
 

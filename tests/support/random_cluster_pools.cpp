@@ -90,9 +90,10 @@ void draw_stages(Dice& dice, RandomPool& pool, PoolSetup& setup) {
     return;
   }
   setup.pipeline = static_cast<std::int32_t>(dice.one_of({1, 2, 2, 3, 4}));
-  // With less, micro-batches that each have one sequence can take the blocks from each other for ever.
-  EngineSetup& engine = pool.replica.setup;
-  engine.blocks *= setup.pipeline;
+  // Without more blocks, micro-batches that each have one sequence wait for each other's.
+  if (dice.chance(50)) {
+    pool.replica.setup.blocks *= setup.pipeline;
+  }
   for (std::int32_t stage = 0; stage < setup.pipeline; ++stage) {
     pool.stages.push_back(make_test_pricer(
         {dice.between(1, 12), dice.between(0, 2), dice.between(0, 2), dice.between(0, 1), 0}));

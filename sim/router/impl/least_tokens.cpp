@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sim/router/builtin.hpp"
+#include "sim/router/least_loaded.hpp"
 
 namespace inferometer {
 namespace {
@@ -13,14 +14,15 @@ class LeastTokens : public Router {
   std::int32_t choose(const Request& request, const RouterView& view) override {
     (void)request;
     const std::span<const std::int64_t> at_least = view.tokens_at_least();
-    std::int32_t best = view.candidates().front();
+    const auto bound = [&](std::int32_t replica) { return at_least[static_cast<std::size_t>(replica)]; };
+    std::int32_t best = least_loaded(view, bound);  // likely so; asking it leaves few others to be asked
     std::int64_t least = view.load(best).tokens;
-    for (const std::int32_t replica : view.candidates().subspan(1)) {
-      if (at_least[static_cast<std::size_t>(replica)] >= least) {
+    for (const std::int32_t replica : view.candidates()) {
+      if (bound(replica) > least || replica == best) {
         continue;
       }
       const std::int64_t tokens = view.load(replica).tokens;
-      if (tokens < least) {
+      if (tokens < least || (tokens == least && replica < best)) {
         best = replica;
         least = tokens;
       }

@@ -74,6 +74,9 @@ class SmallCluster : public SimulationObserver {
     simulation->run();
   }
 
+  void on_arrival(const Request& request, std::int64_t waiting) override {
+    found_waiting[request.id] = waiting;
+  }
   void on_rejected(const RejectedRequest& request) override {
     rejected[request.id] = {us(request.rejected), std::string(request.reason)};
   }
@@ -99,6 +102,7 @@ class SmallCluster : public SimulationObserver {
   std::unique_ptr<Simulation> simulation;
   std::map<std::int64_t, FinishedRequest> finished;
   std::map<std::int64_t, std::pair<std::int64_t, std::string>> rejected;  ///< microsecond and reason
+  std::map<std::int64_t, std::int64_t> found_waiting;                     ///< by the request that came
   std::vector<std::int64_t> bubbles;                                      ///< of the steps, as they ended
 
  private:

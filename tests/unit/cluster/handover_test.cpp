@@ -78,6 +78,17 @@ TEST_CASE("a push layer by layer exposes what the prefill does not hide or its l
   CHECK(exposed(10, 1e9) == 2);   // X = 20: max(-7, 2)
 }
 
+TEST_CASE("who waits for blocks before the prefill begins counts as waiting") {
+  SmallCluster cluster = one_and_one();
+  cluster.split().transfer = Split::Transfer::push;
+  cluster.split().decode_first = true;
+  cluster.pools.back().engine.blocks = 3;  // of 10 tokens: room for one prompt of 20
+  cluster.pools.back().engine.max_model_len = 30;
+  cluster.run({request_at(0, 20, 3), request_at(10, 20, 3), request_at(20, 20, 3)});
+  CHECK(cluster.found_waiting.at(1) == 0);
+  CHECK(cluster.found_waiting.at(2) == 1);
+}
+
 TEST_CASE("KV that nobody reads in time is given up and its prompt computed again or lost") {
   // The transfer from 30 to 50 is broken off at 40. With its first token the prompt has 21 to compute.
   SmallCluster recompute = one_and_one();

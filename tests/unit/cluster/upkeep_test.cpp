@@ -97,6 +97,20 @@ TEST_CASE("a drained replica finishes what it has and takes nothing until it is 
   CHECK(cluster.totals().starts == 1);
 }
 
+TEST_CASE("what is due after the last request does not happen and is not paid for") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
+  cluster.setup.failures.events = {event_at(45, Kind::drain, 1, microseconds(100)),
+                                   event_at(1000, Kind::fail, 0, microseconds(10))};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.times(0) == Times{30, 30 + 2 * 11});
+  CHECK((cluster.simulation->now() == TimePoint(microseconds(52))));
+  CHECK(cluster.totals().drains == 1);
+  CHECK(cluster.totals().starts == 0);
+  CHECK(cluster.totals().failures == 0);
+  CHECK(cluster.paid(0) == 52);
+  CHECK(cluster.paid(1) == 45);
+}
+
 TEST_CASE("a drained prefill replica is off when its last KV is fetched though no network carries it") {
   // 4 blocks of 10 tokens: the second prompt finds room when the first request is done, at 60 + 4 * 11.
   SmallCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 1)});
@@ -119,16 +133,6 @@ TEST_CASE("a replica that waits to be started is not started by a failure that i
   CHECK(cluster.paid(1) == 0);
 }
 
-TEST_CASE("nothing befalls a cluster once its last request has left") {
-  SmallCluster cluster({small_pool(PoolRole::mixed, 2)});
-  cluster.setup.failures.events = {event_at(40, Kind::drain, 1), event_at(53, Kind::fail, 0)};
-  cluster.run({request_at(0, 20, 3)});
-  CHECK(cluster.times(0) == Times{30, 52});
-  CHECK(cluster.totals().drains == 1);
-  CHECK(cluster.totals().failures == 0);
-  CHECK(cluster.paid(0) == 52);
-}
-
 TEST_CASE("requests are held until a replica is up or nobody can come") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
   cluster.setup.start_up.boot = microseconds(20);
@@ -142,6 +146,22 @@ TEST_CASE("requests are held until a replica is up or nobody can come") {
   gone.run({request_at(0, 20, 2), request_at(50, 20, 2)});
   CHECK(gone.rejected.at(0) == Rejection{10, "no replica was there to take it"});
   CHECK(gone.rejected.at(1) == Rejection{50, "no replica was there to take it"});
+}
+
+TEST_CASE("a replica that fails while it loads its weights does not come up") {
+  // Down at 10, started at 20, booted at 40, loaded at 80 unless it fails before.
+  for (const std::int64_t fails : {79, 81}) {
+    SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
+    cluster.share_a_link();
+    cluster.setup.start_up = {microseconds(20), true};
+    cluster.setup.failures.events = {event_at(10, Kind::fail, 0, microseconds(10)),
+                                     event_at(fails, Kind::fail, 0)};
+    cluster.run({request_at(0, 20, 2), request_at(200, 20, 2)});
+    CHECK(cluster.rejected.at(0) == Rejection{fails, "no replica was there to take it"});
+    CHECK(cluster.rejected.at(1).first == 200);
+    CHECK(cluster.paid(0) == 10 + fails - 20);
+    CHECK(cluster.finished.empty());
+  }
 }
 
 TEST_CASE("autoscaling starts a replica for too much load and drains it for too little") {
@@ -166,6 +186,20 @@ TEST_CASE("autoscaling starts a replica for too much load and drains it for too 
   CHECK(cluster.totals().starts == 1);
   CHECK(cluster.totals().drains == 1);
   CHECK(cluster.paid(1) == 400);  // from 100 to 500
+}
+
+TEST_CASE("a target next to nothing asks for as many replicas as there may be") {
+  SmallCluster cluster({small_pool(PoolRole::mixed, 3)});
+  cluster.pools.front().setup.at_start = 1;
+  cluster.setup.start_up = {};
+  AutoscalingSetup rule;
+  rule.interval = microseconds(10);
+  rule.target_outstanding = 1e-300;  // of one request, 1e300 replicas
+  rule.fewest = 1;
+  rule.most = 3;
+  cluster.setup.autoscaling = {rule};
+  cluster.run({request_at(0, 20, 3)});
+  CHECK(cluster.totals().starts == 2);
 }
 
 TEST_CASE("a prefill replica goes over when the decode replicas are full") {

@@ -36,6 +36,18 @@ TEST_CASE("between nodes a transfer takes latency and bytes over the adapter") {
   check_alone(plain_platform(4), {{0, 0}}, {{3, 2}}, Bytes(50'000'000), microseconds(1005));
 }
 
+TEST_CASE("a transfer takes as long on the last day of simulated time as on the first") {
+  constexpr TimePoint kLate(seconds(9'150'000));
+  const std::vector<GpuPlace> from = {{0, 0}};
+  const std::vector<GpuPlace> to = {{1, 0}};
+  for (const MakeNetwork& make : networks()) {
+    const std::unique_ptr<Network> network = make(plain_platform(2));
+    network->start(kLate, {0, from, to, Bytes(50'000'000)});
+    const TimePoint end = run_all(*network, 1, TimePoint(seconds(9'200'000))).at(0);
+    check_time(end - kLate, microseconds(1005), nanoseconds(10));
+  }
+}
+
 TEST_CASE("set-up and efficiency of the size come on top") {
   Platform platform = plain_platform(2);
   platform.transfer = {.set_up = microseconds(100), .efficiency = 0.5, .half_size = Bytes(1'000'000)};
@@ -60,22 +72,30 @@ TEST_CASE("shares are rounded up") {
 }
 
 TEST_CASE("a group of two sends to one of four over its two adapters") {
+  // Two pairs leave by each adapter: 100 MB / 2 / 50 GB/s = 1 ms.
   const Platform platform = plain_platform(2);
-  // Alone and without sharing: 100 MB / 4 / 50 GB/s = 500 us. With it, two pairs leave by each adapter: 1 ms.
-  const std::unique_ptr<Network> ideal = make_ideal_network(platform);
-  check_time(time_alone(*ideal, gpus_of(0, 2), gpus_of(1), Bytes(100'000'000)), microseconds(505));
-  if (has_simgrid()) {
-    const std::unique_ptr<Network> shared = make_simgrid_network(platform);
-    check_time(time_alone(*shared, gpus_of(0, 2), gpus_of(1), Bytes(100'000'000)), microseconds(1005));
-    const TimePoint end(microseconds(1005));
+  check_alone(platform, gpus_of(0, 2), gpus_of(1), Bytes(100'000'000), microseconds(1005));
+  const TimePoint end(microseconds(1005));
+  for (const MakeNetwork& make : networks()) {
+    const std::unique_ptr<Network> network = make(platform);
+    time_alone(*network, gpus_of(0, 2), gpus_of(1), Bytes(100'000'000));
     for (const char* link : {"node0 nic0 out", "node0 nic1 out"}) {
-      CHECK(carried(*shared, link, end) == Bytes(50'000'000));
+      CHECK(carried(*network, link, end) == Bytes(50'000'000));
     }
-    CHECK(carried(*shared, "node0 nic2 out", end) == Bytes(0));
+    CHECK(carried(*network, "node0 nic2 out", end) == Bytes(0));
     for (const char* link : {"node1 nic0 in", "node1 nic1 in", "node1 nic2 in", "node1 nic3 in"}) {
-      CHECK(carried(*shared, link, end) == Bytes(25'000'000));
+      CHECK(carried(*network, link, end) == Bytes(25'000'000));
     }
   }
+}
+
+TEST_CASE("a group shares the adapters that its nodes have") {
+  // Four pairs over one adapter, which all bytes pass: 100 MB / 50 GB/s = 2 ms.
+  Platform platform = plain_platform(2);
+  for (NodeSpec& node : platform.nodes) {
+    node.nics = 1;
+  }
+  check_alone(platform, gpus_of(0), gpus_of(1), Bytes(100'000'000), microseconds(2005));
 }
 
 TEST_CASE("three ranks send to two as the larger group's rank i to i x 2 / 3") {
@@ -177,7 +197,7 @@ TEST_CASE("what would take years ends when time does") {
     while (*network->next_end() < TimePoint(seconds(1))) {
       CHECK(network->ended(*network->next_end()).empty());
     }
-    CHECK(network->next_end() == TimePoint(seconds(9'000'000)));
+    CHECK(network->next_end() == TimePoint(seconds(9'200'000)));
     network->cancel(*network->next_end(), 0);
     CHECK_FALSE(network->next_end().has_value());
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/unit/router/router_fixture.hpp"
 
@@ -72,6 +73,22 @@ TEST_CASE("the least loaded of a thousand replicas is found") {
   pool.set_load(998, 5, 499);
   CHECK(chosen_by("least_outstanding", pool) == 617);
   CHECK(chosen_by("least_tokens", pool) == 998);
+}
+
+TEST_CASE("least tokens finds the least whatever bounds it has of the others") {
+  // Few different loads, so that many are equal, and bounds anywhere from 0 to them.
+  RandomStream random(1, "bounds");
+  for (int round = 0; round < 500; ++round) {
+    PoolOfNumbers pool(9);
+    std::vector<std::uint64_t> tokens(9);
+    for (std::int32_t replica = 0; replica < 9; ++replica) {
+      std::uint64_t& own = tokens[static_cast<std::size_t>(replica)];
+      own = random.below(6);
+      pool.set_load(replica, 1, static_cast<std::int64_t>(own));
+      pool.set_bound(replica, static_cast<std::int64_t>(random.below(own + 1)));
+    }
+    CHECK(chosen_by("least_tokens", pool) == std::min_element(tokens.begin(), tokens.end()) - tokens.begin());
+  }
 }
 
 TEST_CASE("requests of ten sizes that never leave end up evenly spread") {

@@ -40,6 +40,11 @@ class PoolOfNumbers : public LoadSource {
     loads_[at] = {.outstanding = requests, .waiting = requests, .tokens = tokens, .prefill_tokens = 0};
   }
 
+  /// What tokens_at_least() says from now on; until then the load itself.
+  void set_bound(std::int32_t replica, std::int64_t tokens) {
+    tokens_[static_cast<std::size_t>(replica)] = tokens;
+  }
+
   [[nodiscard]] RouterView view() const { return {candidates_, outstanding_, *this}; }
 
  private:

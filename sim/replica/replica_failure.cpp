@@ -1,0 +1,45 @@
+// A replica breaks down.
+
+#include <algorithm>
+
+#include "sim/replica/replica.hpp"
+
+namespace inferometer {
+
+void Replica::fail(TimePoint now) {
+  cut_off(now);
+  if (running_) {
+    for (const SequenceId id : plan_.decode_except) {
+      state_.resume_decode(id);
+    }
+    running_.reset();
+  }
+  state_.stop_running();
+  policy_->on_cleared();
+}
+
+std::vector<Evacuated> Replica::evacuate(TimePoint now) {
+  std::vector<Evacuated> lost;
+  for (const Sequence& s : store().sequences) {
+    if (s.state != Sequence::State::gone && s.state != Sequence::State::handed_over) {
+      Evacuated& one = lost.emplace_back();
+      one.request = {.id = s.request_id,
+                     .arrival = s.arrival,
+                     .prompt = TokenCount(s.prompt),
+                     .output = TokenCount(s.output),
+                     .max_new = TokenCount(s.max_new),
+                     .session = s.session};
+      one.retries = s.retries;
+      one.emitted = s.emitted;
+    }
+  }
+  std::sort(lost.begin(), lost.end(),
+            [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
+  store().clear();
+  if (pipeline_) {
+    pipeline_->clear(now);
+  }
+  return lost;
+}
+
+}  // namespace inferometer
