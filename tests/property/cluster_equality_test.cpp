@@ -51,7 +51,7 @@ class Coverage {
              {"failures", 100},
              {"drains", 50},
              {"starts", 100},
-             {"moves between pools", 50},
+             {"moves between pools", 30},
              {"aborts", 50},
              {"retries", 100},
              {"requests lost", 50},
