@@ -8,11 +8,11 @@
 
 namespace inferometer {
 
-// Sequences whose KV has come take seats first; then those that wait for blocks get them, as far as the next
-// step of those that decode leaves some.
+// Sequences whose KV has come take seats first, unless there is no block for who runs already; then those
+// that wait for blocks get them, as far as the next step of those that decode leaves some.
 void Replica::take_in() {
   SequenceStore& store = state_.store();
-  while (!store.ready.empty() && state_.running_count() < config_.max_num_seqs) {
+  while (!store.ready.empty() && state_.running_count() < config_.max_num_seqs && !state_.runs_starving()) {
     state_.join(store.take_ready());
   }
   while (true) {

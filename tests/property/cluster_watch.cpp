@@ -129,7 +129,7 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
 bool ClusterWatch::has_work(std::size_t number) {
   const BatchState& state = simulation_.lanes()[number].state();
   const SequenceStore& store = state.store();
-  const bool has_seat = state.running_count() < max_num_seqs_[number];
+  const bool has_seat = state.running_count() < max_num_seqs_[number] && !state.runs_starving();
   if ((!store.ready.empty() && has_seat) || store.computed_in_need() != kNoSequence ||
       (!store.expected.empty() && store.can_load_next(state.decodes().blocks_needed()))) {
     return true;
