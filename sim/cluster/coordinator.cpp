@@ -68,6 +68,7 @@ void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
     reject(request, is_too_long ? kTooLong : refused);
     return;
   }
+  totals_.retries += attempt.retries > 0 ? 1 : 0;
   control_.interrupt(replica, false);
   control_.lanes(replica).front().enqueue(request, attempt.retries);
   fleet_.sent(replica);
@@ -94,6 +95,7 @@ void Coordinator::place_split(const Attempt& attempt) {
     reject(request, is_too_long ? kTooLong : refused);
     return;
   }
+  totals_.retries += attempt.retries > 0 ? 1 : 0;
   handovers_->begin(attempt, prefill);
 }
 
@@ -214,7 +216,6 @@ void Coordinator::reject(const Request& request, std::string_view reason) {
 void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
   totals_.lost_tokens += emitted;
   if (setup_->failures.retry) {
-    ++totals_.retries;
     place({attempt.request, attempt.retries + 1});
     return;
   }
