@@ -148,7 +148,8 @@ Diagnostics told_once(const Diagnostics& found, const PoolLayers& layers) {
       once.add(diagnostic.where, diagnostic.message);
     }
   }
-  return once;
+  // Words of the user's own may look like a pool's, too: a mistake is never left untold.
+  return once.found().empty() ? found : once;
 }
 
 }  // namespace inferometer
