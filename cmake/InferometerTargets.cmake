@@ -25,8 +25,8 @@ function(inferometer_compile_options target)
     target_compile_options(${target} PRIVATE
       -fsanitize=${INFEROMETER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     if(INFEROMETER_SANITIZE MATCHES undefined)
-      # A check at each use of each pointer, and half of the compile time: what they find, the address sanitizer
-      # stops at too, but for misaligned and mistaken casts, of which there are none.
+      # Checks at each use of each pointer cost up to half of the compile time, and the address sanitizer stops at most
+      # of what they find: not at misaligned pointers and wrong downcasts.
       target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size,vptr)
     endif()
   endif()

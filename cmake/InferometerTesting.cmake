@@ -7,9 +7,8 @@ if(INFEROMETER_SANITIZE)
   target_compile_options(inferometer_catch_main PRIVATE -fsanitize=${INFEROMETER_SANITIZE})
 endif()
 
-# inferometer_test(NAME SOURCES a.cpp ... [DEPENDS base ...] [LIBRARIES lib ...] [LABEL unit])
-# Catch2 takes half of the time that a test takes to compile: it is compiled once for all of them. Same flags as theirs, or
-# the compiler does not take it.
+# Catch2 is much of what a test compiles: it is compiled once for all of them, with their flags, or the compiler does not
+# take it. A test with flags of its own sets DISABLE_PRECOMPILE_HEADERS.
 function(inferometer_test_options target)
   # Optimising a test takes longer than running it: what it spends its time in is in the libraries.
   target_compile_options(${target} PRIVATE -O0)
@@ -25,6 +24,7 @@ inferometer_compile_options(inferometer_test_headers)
 inferometer_test_options(inferometer_test_headers)
 target_precompile_headers(inferometer_test_headers PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/catch.hpp)
 
+# inferometer_test(NAME SOURCES a.cpp ... [DEPENDS base ...] [LIBRARIES lib ...] [LABEL unit])
 function(inferometer_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   set(target test_${name})
