@@ -208,9 +208,7 @@ void Coordinator::give_up_without_decode() {
 
 void Coordinator::reject(const Request& request, std::string_view reason) {
   ++totals_.rejected;
-  control_.observer().on_rejected(
-      {request.id, request.arrival, control_.now(), request.prompt.count(), reason});
-  control_.leave(request.id);
+  control_.give_up(request, reason, false);
 }
 
 void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
@@ -219,11 +217,8 @@ void Coordinator::retry_or_lose(const Attempt& attempt, std::int64_t emitted) {
     place({attempt.request, attempt.retries + 1});
     return;
   }
-  const Request& request = attempt.request;
   ++totals_.lost;
-  control_.observer().on_rejected(
-      {request.id, request.arrival, control_.now(), request.prompt.count(), kReplicaFailed, true});
-  control_.leave(request.id);
+  control_.give_up(attempt.request, kReplicaFailed, true);
 }
 
 void Coordinator::steps_ended(std::int32_t replica, const Replica& lane) {

@@ -35,6 +35,11 @@ class EngineControl {
   virtual void transfers_changed() = 0;
   /// A request left the system otherwise than through a replica's departed().
   virtual void leave(std::int64_t request_id) = 0;
+  /// The observer is told, and the request leaves. `is_lost`: it had been taken before.
+  void give_up(const Request& request, std::string_view reason, bool is_lost) {
+    observer().on_rejected({request.id, request.arrival, now(), request.prompt.count(), reason, is_lost});
+    leave(request.id);
+  }
   /// Requests that have come and not left.
   [[nodiscard]] virtual std::int64_t in_system() const = 0;
   /// Whether requests are in the system or still to come: what happens at intervals goes on.

@@ -252,9 +252,7 @@ void Handovers::lose(Journey& journey, std::string_view reason) {
   }
   ++totals_.lost;
   --between_;
-  control_.observer().on_rejected(
-      {request.id, request.arrival, control_.now(), request.prompt.count(), reason, true});
-  control_.leave(request.id);
+  control_.give_up(request, reason, true);
   end(journey);
 }
 
