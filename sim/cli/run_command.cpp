@@ -22,7 +22,7 @@
 #include "sim/cli/named_file.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/metrics/activity_recorder.hpp"
-#include "sim/replica/observer_pair.hpp"
+#include "sim/replica/observer_group.hpp"
 #include "sim/report/activity_log.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
@@ -156,8 +156,12 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
 /// results: SimGrid lets no other simulation begin before.
 bool replay(const RunArguments& arguments, const Scenario& scenario, const Deployment& deployment,
             MetricsRecorder& recorder, ActivityOutput& activity, Report& report) {
-  ObserverPair both(recorder, activity.recorder());
-  SimulationObserver& recorded = activity.is_wanted() ? static_cast<SimulationObserver&>(both) : recorder;
+  std::vector<SimulationObserver*> wanted = {&recorder};
+  if (activity.is_wanted()) {
+    wanted.push_back(&activity.recorder());
+  }
+  ObserverGroup group(wanted);
+  SimulationObserver& recorded = wanted.size() > 1 ? static_cast<SimulationObserver&>(group) : recorder;
   const bool is_checked = arguments.stepper == "check";
   StepperCheck check(recorded);
   SimulationObserver& observer = is_checked ? static_cast<SimulationObserver&>(check) : recorded;

@@ -5,7 +5,7 @@
 
 #include "sim/metrics/activity_recorder.hpp"
 #include "sim/metrics/recorder.hpp"
-#include "sim/replica/observer_pair.hpp"
+#include "sim/replica/observer_group.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_deployment.hpp"
 
@@ -19,7 +19,7 @@ struct ActivityRun {
 
 ActivityRun run(const RandomDeployment& deployment, Stepper stepper, Duration period) {
   ActivityRun result{MetricsRecorder(1, deployment.work), ActivityRecorder(1, *deployment.work, period)};
-  ObserverPair both(result.recorder, result.activity);
+  ObserverGroup both({&result.recorder, &result.activity});
   std::vector<Replica> replicas;
   replicas.emplace_back(deployment.replica(stepper), deployment.policy(), deployment.pricer, both);
   Simulation simulation(deployment.workload(), std::move(replicas), both);
