@@ -53,6 +53,11 @@ ConfigNode read_yaml_text(std::string_view text, const std::string& name, const 
 /// values.
 void overlay(ConfigNode& base, const ConfigNode& over);
 
+/// A map whose keys may be dotted paths, written out: `engine.policy: orca` becomes `engine: {policy: orca}`.
+/// Keys below the first level are left as they are. Throws ConfigError for anything but a map, for a path
+/// with an empty key in it, and where two keys say something of the same thing.
+ConfigNode opened_paths(const ConfigNode& map);
+
 /// What `path.to.key=value` (value in YAML flow syntax) lays over `root`: maps down to the value. Every
 /// position is "--set path.to.key=value". Throws ConfigError there: no "=", bad YAML, a path through
 /// something that is no map.

@@ -32,9 +32,9 @@ struct Row {
 using Widths = std::array<std::size_t, 4>;
 
 std::string type_word(const Key& key) {
-  constexpr std::array<std::string_view, 14> kWords{
-      "count",     "number",       "true/false", "text",  "word",  "duration",  "bytes",
-      "bandwidth", "compute rate", "rate",       "price", "power", "frequency", "section"};
+  constexpr std::array<std::string_view, 15> kWords{
+      "count",        "number", "true/false", "text",  "word",      "duration", "bytes", "bandwidth",
+      "compute rate", "rate",   "price",      "power", "frequency", "section",  "map"};
   const std::string word(kWords.at(static_cast<std::size_t>(key.type)));
   const bool may_be_bare = key.table != nullptr && !key.table->bare_value().empty();
   return key.is_list ? "list of " + word : may_be_bare ? "word or section" : word;

@@ -58,6 +58,8 @@ Json value_schema(const Key& key) {
       return {{"type", {"string", "number", "boolean"}}};
     case ValueType::choice:
       return {{"enum", key.words}};
+    case ValueType::tree:
+      return Json::object();
     case ValueType::section:
       return key.is_partial ? relaxed(section_schema(*key.table)) : section_schema(*key.table);
     default:

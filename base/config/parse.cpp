@@ -141,6 +141,13 @@ void Reader::given_value(const Key& key, const ConfigNode& node, const std::stri
     }
     return;
   }
+  if (key.type == ValueType::tree) {
+    if (node.kind == ConfigNode::Kind::null) {
+      report(node.where, path, "has no value");
+    }
+    value.tree = std::make_shared<const ConfigNode>(node);
+    return;
+  }
   if (!key.is_list || node.kind != ConfigNode::Kind::sequence) {
     one_scalar(key, node, path, value);
     return;

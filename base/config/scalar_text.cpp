@@ -207,6 +207,7 @@ std::string example_of(const Key& key) {
     case ValueType::choice:
       return key.words.front();
     case ValueType::section:
+    case ValueType::tree:
       return "{…}";
     default:
       return std::string(unit_family(key.type).example);
@@ -232,6 +233,8 @@ std::string type_in_words(const Key& key) {
       return "one of " + join_alternatives(key.words);
     case ValueType::section:
       return key.is_list ? "a list of maps" : "a map";
+    case ValueType::tree:
+      return "a map";
     default:
       return fmt::format("{} such as \"{}\"", unit_family(key.type).what, unit_family(key.type).example);
   }

@@ -31,6 +31,7 @@ enum class ValueType {
   power,         ///< 700 W
   frequency,     ///< 1830 MHz
   section,       ///< a nested table
+  tree,          ///< anything, as it was written; for its reader to check
 };
 
 /// One key of a table. Built by the chain of calls below; see Table.

@@ -94,6 +94,7 @@ const UnitFamily* find_family(ValueType type) {
     case ValueType::text:
     case ValueType::choice:
     case ValueType::section:
+    case ValueType::tree:
       return nullptr;
   }
   return nullptr;

@@ -136,6 +136,13 @@ const Values& Values::section(std::string_view key) const {
   return *value->section;
 }
 
+const ConfigNode& Values::tree(std::string_view key) const {
+  const Value* value = find(key);
+  INFEROMETER_CHECK(value != nullptr, complaint(key, "has no value"));
+  INFEROMETER_CHECK(value->tree != nullptr, complaint(key, "is not a tree"));
+  return *value->tree;
+}
+
 std::vector<const Values*> Values::sections(std::string_view key) const {
   const Value* value = find(key);
   INFEROMETER_CHECK(value != nullptr, complaint(key, "has no value"));

@@ -18,6 +18,7 @@
 namespace inferometer {
 
 enum class ValueType;
+class ConfigNode;
 class Values;
 
 struct Value {
@@ -32,6 +33,7 @@ struct Value {
   std::vector<Scalar> scalars;                          ///< one, or the list
   std::shared_ptr<const Values> section;                ///< for a section
   std::vector<std::shared_ptr<const Values>> sections;  ///< for a list of sections
+  std::shared_ptr<const ConfigNode> tree;               ///< for a tree
 };
 
 class Values {
@@ -63,6 +65,9 @@ class Values {
   [[nodiscard]] const Values& section(std::string_view key) const;
   /// Of a list of sections, in the user's order; they live as long as this and its copies do.
   [[nodiscard]] std::vector<const Values*> sections(std::string_view key) const;
+
+  /// What was written, for a key of type tree.
+  [[nodiscard]] const ConfigNode& tree(std::string_view key) const;
 
   /// In table order, for writing the resolved configuration.
   [[nodiscard]] const std::vector<Value>& all() const { return values_; }

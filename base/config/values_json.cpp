@@ -20,11 +20,36 @@ nlohmann::ordered_json scalar_json(const Value::Scalar& scalar) {
       scalar);
 }
 
+nlohmann::ordered_json node_json(const ConfigNode& node) {
+  switch (node.kind) {
+    case ConfigNode::Kind::null:
+      return nullptr;
+    case ConfigNode::Kind::scalar:
+      return node.scalar;
+    case ConfigNode::Kind::sequence: {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const ConfigNode& item : node.items) {
+        list.push_back(node_json(item));
+      }
+      return list;
+    }
+    case ConfigNode::Kind::map:
+      break;
+  }
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const ConfigNode::Entry& entry : node.entries) {
+    object[entry.key] = node_json(entry.value);
+  }
+  return object;
+}
+
 nlohmann::ordered_json values_json(const Values& values) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   for (const Value& value : values.all()) {
     if (value.section != nullptr) {
       object[value.key] = values_json(*value.section);
+    } else if (value.tree != nullptr) {
+      object[value.key] = node_json(*value.tree);
     } else if (value.is_list && value.type == ValueType::section) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
       for (const std::shared_ptr<const Values>& element : value.sections) {

@@ -241,6 +241,11 @@ Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrid
   return scenario;
 }
 
+Scenario load_scenario_tree(const ConfigNode& tree, const std::string& file,
+                            const ScenarioOverrides& overrides) {
+  return build(tree, file, std::filesystem::path(file).parent_path().string(), overrides);
+}
+
 Scenario load_scenario_text(std::string_view text, const std::string& name,
                             const ScenarioOverrides& overrides) {
   return build(read_yaml_text(text, name), name, std::filesystem::path(name).parent_path().string(),

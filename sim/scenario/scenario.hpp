@@ -55,15 +55,27 @@ struct Scenario {
   [[nodiscard]] std::string trace_directory() const;
 };
 
-/// What the command line lays over the file.
+/// Changes that something lays over a scenario.
+struct ScenarioLayer {
+  std::string cause;  ///< who, for notes: "variant chunk512"
+  ConfigNode tree;    ///< a map like a scenario's, with what differs
+};
+
+/// What a study, then the command line lays over the file.
 struct ScenarioOverrides {
   std::vector<std::string> assignments;  ///< "path.to.key=value", in order
   std::optional<std::int64_t> seed;
+  std::vector<ScenarioLayer> layers{};  ///< of a study, laid before the assignments
 };
 
 /// Reads `path` and what it extends. Throws ConfigError with every mistake of the files at once; then, for
 /// names of models and GPUs that are not known, likewise.
 Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides = {});
+
+/// The same for what was read of a file already, or of a part of one. `file` as the user named it, whose
+/// folder relative paths start from.
+Scenario load_scenario_tree(const ConfigNode& tree, const std::string& file,
+                            const ScenarioOverrides& overrides = {});
 
 /// The same for text in memory; `name` stands for the file, in messages and as the start of relative paths.
 Scenario load_scenario_text(std::string_view text, const std::string& name,

@@ -75,21 +75,29 @@ class Stack {
   ScenarioLayers layers_;
 };
 
+void refuse_extends(const ConfigNode& over, const std::string& fault) {
+  if (const ConfigNode* extends = over.find("extends")) {
+    throw ConfigError(extends->where, fault);
+  }
+}
+
 }  // namespace
 
 ScenarioLayers stack_layers(ConfigNode node, const std::string& file, const std::string& directory,
                             const ScenarioOverrides& overrides, const Table& table) {
   Stack stack(file, table);
   ConfigNode tree = stack.with_base(std::move(node), directory);
+  for (const ScenarioLayer& layer : overrides.layers) {
+    refuse_extends(layer.tree, "extends belongs into a scenario; a study lays nothing below one");
+    stack.lay(tree, layer.tree, layer.cause);
+  }
   std::vector<std::string> assignments = overrides.assignments;
   if (overrides.seed) {
     assignments.push_back("seed=" + std::to_string(*overrides.seed));
   }
   for (const std::string& assignment : assignments) {
     const ConfigNode over = override_node(tree, assignment);
-    if (const ConfigNode* extends = over.find("extends")) {
-      throw ConfigError(extends->where, "extends belongs into a file; a command line lays nothing below one");
-    }
+    refuse_extends(over, "extends belongs into a file; a command line lays nothing below one");
     stack.lay(tree, over, "--set " + assignment);
   }
   return stack.finish(std::move(tree));

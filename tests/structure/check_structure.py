@@ -42,8 +42,9 @@ ARROWS = {
     "sim/engine": [*CLUSTER, *DOMAIN],
     "sim/metrics": ["sim/engine", *CLUSTER, *DOMAIN],
     "sim/scenario": [*METRICS, *DOMAIN],
-    "sim/report": [*SCENARIO, *DOMAIN],
-    "sim/cli": ["sim/report", "calibration", *SCENARIO, *DOMAIN],
+    "sim/study": [*SCENARIO, *DOMAIN],
+    "sim/report": ["sim/study", *SCENARIO, *DOMAIN],
+    "sim/cli": ["sim/report", "sim/study", "calibration", *SCENARIO, *DOMAIN],
 }
 
 # Third-party header (by its beginning) -> the only files that may include it.
