@@ -224,8 +224,9 @@ void PlanText::write_sensitivity() {
 void PlanText::write_notes() {
   text_ += fmt::format("{} sizes of {} shapes; {} runs of one seed told them apart\n",
                        grouped(plan_.candidates), count_of(plan_.shapes.size()), grouped(plan_.evaluations));
-  for (const std::string& caveat : caveats(plan_)) {
-    text_ += styled(Style::heading, "note") + "  " + wrapped(caveat, 6, width_) + "\n";
+  for (const Caveat& caveat : caveats(plan_)) {
+    text_ += styled(caveat.is_warning ? Style::bad : Style::heading, "note") + "  " +
+             wrapped(caveat.sentence, 6, width_) + "\n";
   }
   for (const std::string& note : provenance_.notes) {
     text_ += styled(Style::heading, "note") + "  " + wrapped(note, 6, width_) + "\n";

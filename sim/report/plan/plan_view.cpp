@@ -46,35 +46,42 @@ const TargetResult& close_target(const Assessment& assessment) {
                        [](const TargetResult& target) { return target.is_close; });
 }
 
-void add_close_calls(const PlanResult& plan, std::vector<std::string>& sentences) {
+void add_close_calls(const PlanResult& plan, std::vector<Caveat>& caveats) {
   const std::vector<CloseCall> calls = close_calls(plan);
   std::size_t told = 0;
   while (told < calls.size() && told < kCloseCallsShown && calls[told].matters) {
     const AssessmentPlace place = calls[told++].place;
     const Assessment& assessment = at(plan, place);
-    sentences.push_back(fmt::format(
-        "close call: {} {} of {}: {}; another set of seeds might decide otherwise and change the answer",
-        grouped(assessment.size.units), assessment.size.units == 1 ? "unit" : "units",
-        plan.shapes[place.shape].name, target_sentence(close_target(assessment))));
+    caveats.push_back(
+        {fmt::format("close call: {} {} of {}: {}; another set of seeds might decide otherwise and "
+                     "change the answer",
+                     grouped(assessment.size.units), assessment.size.units == 1 ? "unit" : "units",
+                     plan.shapes[place.shape].name, target_sentence(close_target(assessment))),
+         true});
   }
   if (calls.size() > told) {
-    sentences.push_back(
-        fmt::format("{}{} within the interval of their mean over seeds, where another set of "
-                    "seeds might decide otherwise",
-                    grouped(static_cast<std::int64_t>(calls.size() - told)),
-                    told > 0 ? " more sizes have a limit" : " sizes have a limit"));
+    const std::size_t others = calls.size() - told;
+    caveats.push_back(
+        {fmt::format("{}{} a limit within the interval of the mean over seeds: another set of seeds might "
+                     "decide otherwise of {}",
+                     grouped(static_cast<std::int64_t>(others)),
+                     others == 1 ? (told > 0 ? " more size has" : " size has")
+                                 : (told > 0 ? " more sizes have" : " sizes have"),
+                     others == 1 ? "it" : "them"),
+         calls[told].matters});
   }
 }
 
 /// Of the answer, or of what comes nearest.
-void add_extrapolation(const PlanResult& plan, std::vector<std::string>& sentences) {
+void add_extrapolation(const PlanResult& plan, std::vector<Caveat>& caveats) {
   const std::optional<AssessmentPlace> answer = answer_place(plan);
   const std::optional<AssessmentPlace> place = answer ? answer : nearest_miss(plan);
   if (place && at(plan, *place).extrapolated_share >= kExtrapolatedShareShown) {
-    sentences.push_back(
-        fmt::format("{} % of the time in steps of {} went to kernels outside of what was measured",
-                    short_number(100 * at(plan, *place).extrapolated_share),
-                    answer ? "the answer" : "what comes nearest"));
+    caveats.push_back(
+        {fmt::format("{} % of the time in steps of {} went to kernels outside of what was measured",
+                     short_number(100 * at(plan, *place).extrapolated_share),
+                     answer ? "the answer" : "what comes nearest"),
+         true});
   }
 }
 
@@ -179,25 +186,23 @@ bool is_saturated(const Assessment& assessment) {
   return assessment.verdict == Verdict::saturated;
 }
 
-std::vector<std::string> caveats(const PlanResult& plan) {
-  std::vector<std::string> sentences;
-  add_close_calls(plan, sentences);
-  add_extrapolation(plan, sentences);
-  if (plan.seeds == 1) {
-    sentences.emplace_back(
-        "one seed: nothing is known of how much another sample of the same traffic would differ");
-  } else {
-    sentences.push_back(fmt::format(
-        "values are means over {} seeds; in parentheses the 95 % interval of the mean", grouped(plan.seeds)));
-  }
+std::vector<Caveat> caveats(const PlanResult& plan) {
+  std::vector<Caveat> caveats;
+  add_close_calls(plan, caveats);
+  add_extrapolation(plan, caveats);
+  caveats.push_back(
+      {plan.seeds == 1
+           ? "one seed: nothing is known of how much another sample of the same traffic would differ"
+           : fmt::format("values are means over {} seeds; in parentheses the 95 % interval of the mean",
+                         grouped(plan.seeds))});
   if (plan.growth != 1) {
-    sentences.push_back(
-        fmt::format("sized for {} times the traffic of the study", short_number(plan.growth)));
+    caveats.push_back(
+        {fmt::format("sized for {} times the traffic of the study", short_number(plan.growth))});
   }
-  sentences.emplace_back(
-      "that more units of a shape never make it worse is assumed: of its sizes only those that decide are "
-      "simulated");
-  return sentences;
+  caveats.push_back(
+      {"that more units of a shape never make it worse is assumed: of its sizes only those that decide are "
+       "simulated"});
+  return caveats;
 }
 
 }  // namespace inferometer

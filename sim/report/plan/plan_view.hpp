@@ -57,7 +57,14 @@ std::vector<CloseCall> close_calls(const PlanResult& plan);
 /// Whether queues grew in it: its latencies then are no steady state.
 bool is_saturated(const Assessment& assessment);
 
-/// What the reader should know of how sure the result is: sentences, the weightier ones first.
-std::vector<std::string> caveats(const PlanResult& plan);
+/// What the reader should know of how sure the result is: a sentence without a full stop. A warning may
+/// change what is bought.
+struct Caveat {
+  std::string sentence;
+  bool is_warning = false;
+};
+
+/// Warnings first.
+std::vector<Caveat> caveats(const PlanResult& plan);
 
 }  // namespace inferometer
