@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> load_of(const Summary& summary) {
-  return summary.stability.load;
-}
-
 std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   std::vector<HeadlineMetric> metrics = headline_metrics(summary);
   metrics.push_back({"goodput_share", summary.goodput_share});
@@ -35,7 +31,7 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
       {"mean_power_watts", summary.energy ? std::optional(summary.energy->mean_watts) : std::nullopt});
   metrics.push_back(
       {"dollars_per_hour", summary.money ? std::optional(summary.money->dollars_per_hour) : std::nullopt});
-  metrics.push_back({"load_share", load_of(summary)});
+  metrics.push_back({"load_share", summary.stability.load});
   return metrics;
 }
 
@@ -79,6 +75,7 @@ Outcome run_to_end(const Scenario& scenario, bool with_curves) {
   outcome.slo = evaluate(scenario.slo, summary).verdicts;
   outcome.queue = summary.stability.verdict;
   outcome.queue_sentence = summary.stability.sentence;
+  outcome.offered_per_second = summary.stability.offered_per_second;
   outcome.time_split = summary.time_split;
   outcome.extrapolated_share = summary.extrapolated_share;
   if (with_curves) {
@@ -175,6 +172,7 @@ std::string to_text(const Outcome& outcome) {
   return Json{{"metrics", metrics},
               {"slo", slo},
               {"queue", Json::array({static_cast<int>(outcome.queue), outcome.queue_sentence})},
+              {"offered", outcome.offered_per_second},
               {"time", time_json(outcome.time_split)},
               {"extrapolated", outcome.extrapolated_share},
               {"curves", curves}}
@@ -202,6 +200,7 @@ Outcome outcome_from(const std::string& text) {
   }
   outcome.queue = static_cast<QueueStability>(json.at("queue").at(0).get<int>());
   outcome.queue_sentence = json.at("queue").at(1).get<std::string>();
+  outcome.offered_per_second = json.at("offered").get<double>();
   outcome.time_split = time_from(json.at("time"));
   outcome.extrapolated_share = json.at("extrapolated").get<double>();
   return outcome;
