@@ -66,10 +66,10 @@ std::vector<LatencyCurve> curves_of(const MetricsRecorder& recorder) {
 Outcome run_to_end(const Scenario& scenario, bool with_curves) {
   const Deployment deployment = make_deployment(scenario);
   MetricsRecorder recorder = make_recorder(scenario, false);
-  std::optional<Simulation> simulation(std::in_place, make_simulation(scenario, deployment, recorder));
-  simulation->run();
+  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  simulation.run();
   const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
-  const Summary summary = summarize_run(scenario, deployment, *simulation, recorder, sample, false);
+  const Summary summary = summarize_run(scenario, deployment, simulation, recorder, sample, false);
   Outcome outcome;
   outcome.metrics = metrics_of(summary);
   outcome.slo = evaluate(scenario.slo, summary).verdicts;

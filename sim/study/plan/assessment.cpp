@@ -100,9 +100,9 @@ void judge(const std::vector<const Outcome*>& outcomes, double failed_max, Asses
   } else if (2 * unstable >= static_cast<std::ptrdiff_t>(outcomes.size()) && unstable > 0) {
     assessment.verdict = Verdict::saturated;
     const std::optional<double> load = assessment.find("load_share");
-    assessment.reason = load ? fmt::format("saturated: the queue grows; offered {:.3g} % of the capacity",
-                                           100 * *load)
-                             : std::string("saturated: the queue grows");
+    assessment.reason =
+        load ? fmt::format("saturated: the queue grows; offered {:.3g} % of the capacity", 100 * *load)
+             : std::string("saturated: the queue grows");
   } else if (missed != assessment.targets.end()) {
     assessment.verdict = Verdict::misses_slo;
     assessment.reason = miss_in_words(*missed);

@@ -226,16 +226,22 @@ class Reader {
 
 std::string candidates_help() {
   std::string text =
-      "\ncandidates: what may be bought. Each key has one value, a list of them, or whole numbers 1..64; every\n"
+      "\ncandidates: what may be bought. Each key has one value, a list of them, or whole numbers 1..64; "
+      "every\n"
       "combination is a candidate.\n"
       "  replicas                units of it: replicas, or prefill and decode replicas that go together\n"
-      "  split                   of policy disaggregated: prefill and decode replicas of a unit, 1:2; default 1:1\n"
+      "  split                   of policy disaggregated: prefill and decode replicas of a unit, 1:2; "
+      "default 1:1\n"
       "  variants                names, each with a map of what it changes: {orca: {engine.policy: orca}}\n"
-      "  prefill.KEY, decode.KEY keys of a pool (cluster.pools.prefill), for policy disaggregated: decode.gpu\n";
+      "  prefill.KEY, decode.KEY keys of a pool (cluster.pools.prefill), for policy disaggregated: "
+      "decode.gpu\n";
   for (const ShortName& each : kShortNames) {
-    text += "  " + std::string(each.name) + std::string(24 - std::string(each.name).size(), ' ') + each.path + "\n";
+    text += "  " + std::string(each.name) + std::string(24 - std::string(each.name).size(), ' ') + each.path +
+            "\n";
   }
-  return text + "  other keys              of hardware, engine, cluster and cost_model of a scenario: cost_model.level\n";
+  return text +
+         "  other keys              of hardware, engine, cluster and cost_model of a scenario: "
+         "cost_model.level\n";
 }
 
 void read_candidates(PlanSpec& spec, Diagnostics& diagnostics) {

@@ -124,8 +124,7 @@ void Exploration::start(PlanResult& result) const {
       each.fate = ShapeFate::bound_impossible;
       each.reason = facts(i).bound.reason;
     } else if (result.latency_axis.empty()) {
-      result.latency_axis = latency_axis(
-          search_.space_.book.scenario(static_cast<std::int64_t>(i)).slo);
+      result.latency_axis = latency_axis(search_.space_.book.scenario(static_cast<std::int64_t>(i)).slo);
     }
   }
 }
@@ -186,8 +185,9 @@ void Exploration::size_wave(const std::vector<std::size_t>& wave, double incumbe
 
 void Exploration::size_shape(std::size_t shape, const std::vector<std::int64_t>& units, bool is_capped,
                              ShapeResult& result) {
-  const std::optional<SizeAnswer> answer = find_smallest(
-      units, is_capped, [&](std::int64_t each) { return probe({shape, each, 1}); });
+  const std::optional<SizeAnswer> answer = find_smallest(units, is_capped, [&](std::int64_t each) {
+    return probe({shape, each, 1});
+  });
   if (!answer) {
     return;
   }
@@ -227,8 +227,7 @@ void Exploration::collect(PlanResult& result) const {
     if (setting.rate_factor == 1) {
       ShapeResult& shape = result.shapes[setting.shape];
       const bool is_smallest = assessment->verdict == Verdict::meets && shape.fate == ShapeFate::meets;
-      if (is_smallest && (shape.assessments.empty() ||
-                          shape.assessments.back().verdict != Verdict::meets)) {
+      if (is_smallest && (shape.assessments.empty() || shape.assessments.back().verdict != Verdict::meets)) {
         shape.smallest = shape.assessments.size();
       }
       shape.assessments.push_back(*assessment);
@@ -254,9 +253,8 @@ void Exploration::find_front(PlanResult& result) const {
       result.front.push_back(each);
     }
   }
-  std::stable_sort(result.front.begin(), result.front.end(), [&](const auto& a, const auto& b) {
-    return at(a).size.cost < at(b).size.cost;
-  });
+  std::stable_sort(result.front.begin(), result.front.end(),
+                   [&](const auto& a, const auto& b) { return at(a).size.cost < at(b).size.cost; });
 }
 
 void Exploration::sustain(PlanResult& result) {

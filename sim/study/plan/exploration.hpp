@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/study/plan/plan_search.hpp"
+#include "sim/study/plan/size_search.hpp"
 
 namespace inferometer {
 

@@ -21,11 +21,11 @@ namespace inferometer {
 
 /// What is known of a shape before anything runs.
 struct ShapeFacts {
-  Size unit;                          ///< of one unit; nothing when it does not fit
-  std::string setup;                  ///< "1 x (2 x h100-sxm)"
-  std::vector<std::int64_t> units;    ///< sizes within the limits, ascending
-  PlanBound bound;                    ///< nothing proven where pruning is off
-  std::optional<std::string> unfit;   ///< why not one unit can run
+  Size unit;                         ///< of one unit; nothing when it does not fit
+  std::string setup;                 ///< "1 x (2 x h100-sxm)"
+  std::vector<std::int64_t> units;   ///< sizes within the limits, ascending
+  PlanBound bound;                   ///< nothing proven where pruning is off
+  std::optional<std::string> unfit;  ///< why not one unit can run
 };
 
 /// Builds a deployment of each shape, and its bound. O(shapes) deployments of some 10 ms, on `threads`

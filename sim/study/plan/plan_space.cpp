@@ -74,9 +74,9 @@ class Expansion {
     for (const Dimension& dimension : spec_.dimensions) {
       number *= dimension.values.size();
       if (number > kMostShapes) {
-        throw ConfigError(spec_.values.where("candidates"),
-                          fmt::format("candidates: more than {} combinations of values; leave some out",
-                                      kMostShapes));
+        throw ConfigError(
+            spec_.values.where("candidates"),
+            fmt::format("candidates: more than {} combinations of values; leave some out", kMostShapes));
       }
     }
   }
@@ -122,9 +122,7 @@ class Expansion {
     Shape shape;
     shape.choice = choice;
     shape.split = split;
-    const auto name = [&](const std::string& part) {
-      shape.name += (shape.name.empty() ? "" : ", ") + part;
-    };
+    const auto name = [&](const std::string& part) { shape.name += (shape.name.empty() ? "" : ", ") + part; };
     for (std::size_t i = 0; i < choice.size(); ++i) {
       const Dimension& dimension = spec_.dimensions[i];
       if (dimension.is_of_disaggregated && !split.is_disaggregated()) {
@@ -159,8 +157,8 @@ ScenarioLayer unit_layer(const Shape& shape, const Position& where) {
   layer.tree.kind = ConfigNode::Kind::map;
   layer.tree.where = where;
   const auto add = [&](const std::string& pool, std::int64_t replicas) {
-    overlay(layer.tree, tree_of("cluster.pools." + pool + ".replicas",
-                                scalar_node(std::to_string(replicas), where)));
+    overlay(layer.tree,
+            tree_of("cluster.pools." + pool + ".replicas", scalar_node(std::to_string(replicas), where)));
   };
   if (shape.split.is_disaggregated()) {
     layer.replaced = {"cluster.pools.mixed"};

@@ -52,9 +52,10 @@ Table limits_table() {
 Table sustained_table() {
   Table table("sustained_rate", "The highest rate that a deployment sustains within the SLO");
   table
-      .add_choice("of", words_of(kSustained),
-                  "Whose is looked for: of the answer, of the deployments that no other beats in cost, latency "
-                  "and power, or of one size of every shape")
+      .add_choice(
+          "of", words_of(kSustained),
+          "Whose is looked for: of the answer, of the deployments that no other beats in cost, latency "
+          "and power, or of one size of every shape")
       .by_default("answer");
   table
       .add("tolerance", ValueType::number,
@@ -94,8 +95,9 @@ void read_traffic(PlanSpec& spec, Diagnostics& diagnostics) {
   }
   const ConfigNode& traffic = spec.values.tree("traffic");
   if (traffic.kind != ConfigNode::Kind::map) {
-    diagnostics.add(traffic.where, "traffic: expected a map of the keys of workload, and growth; write e.g. "
-                                   "\"traffic: {growth: 1.5}\"");
+    diagnostics.add(traffic.where,
+                    "traffic: expected a map of the keys of workload, and growth; write e.g. "
+                    "\"traffic: {growth: 1.5}\"");
     return;
   }
   spec.growth = read_growth(traffic, diagnostics);
@@ -190,7 +192,8 @@ Table plan_table() {
   table.add("prices", ValueType::tree, "Price of one GPU, by its name: {h100-sxm: 2.5 $/h}")
       .optional("those of the scenario and of the GPUs' descriptions");
   table.add_section("limits", limits_table(), "What may be bought at most");
-  table.add_choice("minimize", words_of(kObjectives), "What the answer has least of, of all that meet the SLO")
+  table
+      .add_choice("minimize", words_of(kObjectives), "What the answer has least of, of all that meet the SLO")
       .by_default("dollars_per_hour");
   table
       .add("seeds", ValueType::count,

@@ -16,10 +16,10 @@ namespace inferometer {
 
 /// A thing that candidates differ in.
 struct Dimension {
-  std::string name;                 ///< as the study calls it: "gpu"
-  std::string path;                 ///< the scenario's key: "hardware.gpu"
-  std::vector<ConfigNode> values;   ///< at least one
-  bool is_of_disaggregated = false; ///< of a pool for prefill or decode: means nothing where there is none
+  std::string name;                  ///< as the study calls it: "gpu"
+  std::string path;                  ///< the scenario's key: "hardware.gpu"
+  std::vector<ConfigNode> values;    ///< at least one
+  bool is_of_disaggregated = false;  ///< of a pool for prefill or decode: means nothing where there is none
 };
 
 /// Prefill and decode replicas that make a unit; none of either for a unit of one mixed replica.
@@ -43,8 +43,8 @@ struct PlanSpec {
   StudyBase base;
   std::vector<ScenarioLayer> common;  ///< traffic and SLO, over the base, for all candidates
   std::vector<Dimension> dimensions;
-  std::vector<UnitSplit> splits;     ///< of disaggregated candidates
-  std::vector<std::int64_t> units;   ///< sizes, ascending
+  std::vector<UnitSplit> splits;         ///< of disaggregated candidates
+  std::vector<std::int64_t> units;       ///< sizes, ascending
   std::map<std::string, double> prices;  ///< dollars per GPU-hour, by name of the GPU
   PlanLimits limits;
   double growth = 1;

@@ -105,21 +105,21 @@ class Neighbours {
       }
     }
     const double more = other.size.cost / answer_.size.cost - 1;
-    return text + (more == 0 ? std::string("; costs the same")
-                             : fmt::format("; costs {:.3g} % {}", 100 * std::abs(more),
-                                           more > 0 ? "more" : "less"));
+    return text +
+           (more == 0 ? std::string("; costs the same")
+                      : fmt::format("; costs {:.3g} % {}", 100 * std::abs(more), more > 0 ? "more" : "less"));
   }
 
   /// How far each limit may be moved before the answer is lost: what it keeps is where that is.
   void limits() {
     for (const TargetResult& target : answer_.targets) {
       if (target.mean && target.met) {
-        rows_.push_back({"limit of " + target.name, limit_text(target, target.limit),
-                         limit_text(target, *target.mean),
-                         fmt::format("may be tightened so far, by {:.3g} % of the limit, before this no longer "
-                                     "does",
-                                     -100 * *target.over),
-                         std::nullopt});
+        rows_.push_back(
+            {"limit of " + target.name, limit_text(target, target.limit), limit_text(target, *target.mean),
+             fmt::format("may be tightened so far, by {:.3g} % of the limit, before this no longer "
+                         "does",
+                         -100 * *target.over),
+             std::nullopt});
       }
     }
   }

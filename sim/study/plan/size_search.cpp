@@ -60,8 +60,7 @@ class SizeSearch {
 std::optional<SizeAnswer> find_smallest(const std::vector<std::int64_t>& units, bool ceiling_first,
                                         const SizeProbe& probe) {
   SizeSearch search(units);
-  std::ptrdiff_t place =
-      ceiling_first ? static_cast<std::ptrdiff_t>(units.size()) - 1 : search.next();
+  std::ptrdiff_t place = ceiling_first ? static_cast<std::ptrdiff_t>(units.size()) - 1 : search.next();
   while (!search.is_done()) {
     const std::optional<Probe> outcome = probe(units[static_cast<std::size_t>(place)]);
     if (!outcome) {
