@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> load_of(const Summary& summary) {
-  return summary.stability.load;
-}
-
 std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   std::vector<HeadlineMetric> metrics = headline_metrics(summary);
   metrics.push_back({"goodput_share", summary.goodput_share});
@@ -35,7 +31,7 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
       {"mean_power_watts", summary.energy ? std::optional(summary.energy->mean_watts) : std::nullopt});
   metrics.push_back(
       {"dollars_per_hour", summary.money ? std::optional(summary.money->dollars_per_hour) : std::nullopt});
-  metrics.push_back({"load_share", load_of(summary)});
+  metrics.push_back({"load_share", summary.stability.load});
   return metrics;
 }
 
@@ -67,18 +63,18 @@ std::vector<LatencyCurve> curves_of(const MetricsRecorder& recorder) {
   return curves;
 }
 
-Outcome run_to_end(const Scenario& scenario, bool with_curves) {
-  const Deployment deployment = make_deployment(scenario);
+Outcome run_to_end(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
   MetricsRecorder recorder = make_recorder(scenario, false);
-  std::optional<Simulation> simulation(std::in_place, make_simulation(scenario, deployment, recorder));
-  simulation->run();
+  Simulation simulation = make_simulation(scenario, deployment, recorder);
+  simulation.run();
   const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
-  const Summary summary = summarize_run(scenario, deployment, *simulation, recorder, sample, false);
+  const Summary summary = summarize_run(scenario, deployment, simulation, recorder, sample, false);
   Outcome outcome;
   outcome.metrics = metrics_of(summary);
   outcome.slo = evaluate(scenario.slo, summary).verdicts;
   outcome.queue = summary.stability.verdict;
   outcome.queue_sentence = summary.stability.sentence;
+  outcome.offered_per_second = summary.stability.offered_per_second;
   outcome.time_split = summary.time_split;
   outcome.extrapolated_share = summary.extrapolated_share;
   if (with_curves) {
@@ -145,13 +141,25 @@ std::vector<std::string> study_metric_names() {
   return names;
 }
 
+Outcome failed_outcome(std::string why) {
+  Outcome outcome;
+  outcome.error = std::move(why);
+  return outcome;
+}
+
 Outcome evaluate(const Scenario& scenario, bool with_curves) {
   try {
-    return run_to_end(scenario, with_curves);
+    return run_to_end(scenario, make_deployment(scenario), with_curves);
   } catch (const InputError& mistake) {
-    Outcome outcome;
-    outcome.error = mistake.what();
-    return outcome;
+    return failed_outcome(mistake.what());
+  }
+}
+
+Outcome evaluate(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
+  try {
+    return run_to_end(scenario, deployment, with_curves);
+  } catch (const InputError& mistake) {
+    return failed_outcome(mistake.what());
   }
 }
 
@@ -175,6 +183,7 @@ std::string to_text(const Outcome& outcome) {
   return Json{{"metrics", metrics},
               {"slo", slo},
               {"queue", Json::array({static_cast<int>(outcome.queue), outcome.queue_sentence})},
+              {"offered", outcome.offered_per_second},
               {"time", time_json(outcome.time_split)},
               {"extrapolated", outcome.extrapolated_share},
               {"curves", curves}}
@@ -202,6 +211,7 @@ Outcome outcome_from(const std::string& text) {
   }
   outcome.queue = static_cast<QueueStability>(json.at("queue").at(0).get<int>());
   outcome.queue_sentence = json.at("queue").at(1).get<std::string>();
+  outcome.offered_per_second = json.at("offered").get<double>();
   outcome.time_split = time_from(json.at("time"));
   outcome.extrapolated_share = json.at("extrapolated").get<double>();
   return outcome;
