@@ -31,6 +31,7 @@ struct Outcome {
   std::vector<SloVerdict> slo;
   QueueStability queue = QueueStability::not_applicable;
   std::string queue_sentence;
+  double offered_per_second = 0;  ///< arrivals over the time in which they came; 0 without such a time
   TimeSplit time_split;
   double extrapolated_share = 0;     ///< of the time in steps
   std::vector<LatencyCurve> curves;  ///< TTFT, ITL, E2E, those that there are; empty where not asked for
