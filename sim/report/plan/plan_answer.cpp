@@ -47,7 +47,8 @@ std::string sustained_sentence(const SustainedRate& rate, double offered_per_sec
     text +=
         fmt::format(", {} the traffic of {} req/s", part_in_words(*above), short_number(offered_per_second));
   }
-  return text + (rate.limited_by.empty() ? "." : "; beyond that: " + rate.limited_by + ".");
+  text += ".";
+  return rate.limited_by.empty() ? text : text + " Beyond that: " + as_sentence(rate.limited_by);
 }
 
 /// Targets of the answer: the one with least to spare, with its value.
@@ -84,7 +85,7 @@ std::vector<std::string> sentences_of_answer(const PlanResult& plan, AssessmentP
   return sentences;
 }
 
-/// How a miss misses: by which target and how much, or why it has no value for one.
+/// By which target it misses and how much, or why it is not even judged by one.
 std::string miss_sentence(const Assessment& assessment) {
   const TargetResult* worst = assessment.worst();
   std::string text;
@@ -92,12 +93,10 @@ std::string miss_sentence(const Assessment& assessment) {
     text = fmt::format("{}, {} % {}.", target_sentence(*worst), short_number(100 * *worst->over),
                        worst->name == "goodput" ? "too little" : "too much");
   }
-  if (!assessment.reason.empty() && assessment.verdict != Verdict::misses_slo) {
-    text += fmt::format("{}It {}: {}.", text.empty() ? "" : " ",
-                        is_saturated(assessment) ? "does not keep up with the traffic" : "fails",
-                        assessment.reason);
+  if (assessment.verdict == Verdict::misses_slo && !text.empty()) {
+    return text;
   }
-  return text.empty() ? assessment.reason + "." : text;
+  return text + (text.empty() ? "" : " ") + as_sentence(assessment.reason);
 }
 
 std::vector<std::string> sentences_of_none(const PlanResult& plan) {

@@ -19,14 +19,12 @@ constexpr std::size_t kShapesOfFront = 60;
 constexpr std::size_t kBars = 20;
 constexpr std::size_t kCurves = 6;
 
-/// Shapes that were simulated: those that meet by cost, then the others, the nearest first.
+/// Shapes of which any size was run, sized_shapes() first.
 std::vector<std::size_t> simulated_shapes(const PlanResult& plan) {
-  std::vector<std::size_t> shapes = shapes_that_meet(plan);
-  for (const FateGroup& group : shapes_that_do_not(plan)) {
-    for (const std::size_t shape : group.shapes) {
-      if (shown_place(plan, shape)) {
-        shapes.push_back(shape);
-      }
+  std::vector<std::size_t> shapes = sized_shapes(plan);
+  for (std::size_t shape = 0; shape < plan.shapes.size(); ++shape) {
+    if (!shown_place(plan, shape) && !plan.shapes[shape].assessments.empty()) {
+      shapes.push_back(shape);
     }
   }
   return shapes;
@@ -118,9 +116,9 @@ std::string rate_label(const Assessment& assessment) {
 }
 
 ChartSeries rate_curve(const PlanResult& plan, std::size_t shape) {
-  const AssessmentPlace place = *shown_place(plan, shape);
-  ChartSeries curve{grouped(at(plan, place).size.units) + " x " + plan.shapes[shape].name};
-  for (const Assessment& assessment : plan.shapes[shape].sustained->tried) {
+  const std::vector<Assessment>& tried = plan.shapes[shape].sustained->tried;
+  ChartSeries curve{grouped(tried.front().size.units) + " x " + plan.shapes[shape].name};
+  for (const Assessment& assessment : tried) {
     if (const std::optional<double> latency = assessment.find(plan.latency_axis)) {
       curve.points.push_back({assessment.offered_per_second, *latency, rate_label(assessment)});
     }
@@ -199,7 +197,7 @@ std::optional<Chart> rate_chart(const PlanResult& plan) {
   chart.y = latency_axis(plan);
   std::size_t curves = 0;
   for (const std::size_t shape : simulated_shapes(plan)) {
-    if (plan.shapes[shape].sustained && ++curves <= kCurves) {
+    if (plan.shapes[shape].sustained && !plan.shapes[shape].sustained->tried.empty() && ++curves <= kCurves) {
       add_if_any(chart, rate_curve(plan, shape));
     }
   }
@@ -245,7 +243,7 @@ std::optional<Chart> cost_chart(const PlanResult& plan) {
 }
 
 std::optional<Chart> time_chart(const PlanResult& plan) {
-  const std::vector<std::size_t> shapes = simulated_shapes(plan);
+  const std::vector<std::size_t> shapes = sized_shapes(plan);
   Chart chart;
   chart.id = "plan-time";
   chart.title = "Where the time went";

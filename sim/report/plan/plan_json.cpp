@@ -104,7 +104,8 @@ Json sustained_of(const PlanResult& plan, const std::optional<SustainedRate>& ra
   for (const Assessment& assessment : rate->tried) {
     tried.push_back(tried_load(plan, assessment));
   }
-  return {{"low_requests_per_s", rate->low_per_second},
+  return {{"units", rate->tried.empty() ? Json(nullptr) : Json(rate->tried.front().size.units)},
+          {"low_requests_per_s", rate->low_per_second},
           {"high_requests_per_s",
            rate->high_per_second > rate->low_per_second ? Json(rate->high_per_second) : Json(nullptr)},
           {"limited_by", rate->limited_by},
@@ -187,7 +188,7 @@ Json front_of(const PlanResult& plan) {
     Json json = {{"shape", shape},
                  {"assessment", assessment},
                  {"dollars_per_hour", one.size.dollars_per_hour},
-                 {"power_watts", one.size.watts},
+                 {"mean_power_watts", mean_watts(one)},
                  {"cost", one.size.cost}};
     json[plan.latency_axis] = or_null(one.find(plan.latency_axis));
     list.push_back(std::move(json));

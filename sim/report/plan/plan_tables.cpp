@@ -54,13 +54,17 @@ Cell worst_cell(const Assessment& assessment, const std::string& path) {
           ResultsNumber{fmt::format("{}.targets.{}.mean", path, place), *worst->mean}, tone_of(*worst)};
 }
 
-Cell rate_cell(const ShapeResult& shape, std::size_t place) {
-  if (!shape.sustained) {
-    return Cell("");
-  }
-  return {rate_in_words(*shape.sustained),
-          ResultsNumber{fmt::format("shapes.{}.sustained.low_requests_per_s", place),
-                        shape.sustained->low_per_second}};
+Cell rate_cell(const SustainedRate& rate, std::size_t shape) {
+  return {rate_in_words(rate),
+          ResultsNumber{fmt::format("shapes.{}.sustained.low_requests_per_s", shape), rate.low_per_second}};
+}
+
+/// What the size that stands for the shape sustains, when that was looked for.
+Cell rate_of_shown(const PlanResult& plan, AssessmentPlace place) {
+  const std::optional<SustainedRate>& rate = plan.shapes[place.shape].sustained;
+  const bool is_of_this_size = rate && !rate->tried.empty() &&
+                               rate->tried.front().size.units == at(plan, place).size.units;
+  return is_of_this_size ? rate_cell(*rate, place.shape) : Cell("");
 }
 
 /// Why it is not the answer.
@@ -86,7 +90,7 @@ std::vector<Cell> simulated_row(const PlanResult& plan, std::size_t shape) {
           dollars_cell(assessment.size.dollars_per_hour, path + ".size.dollars_per_hour"),
           power_in_words(assessment.size.watts),
           worst_cell(assessment, path),
-          rate_cell(plan.shapes[shape], shape),
+          rate_of_shown(plan, place),
           {outcome_in_words(plan, place), assessment.verdict == Verdict::meets ? Tone::good : Tone::bad}};
 }
 
@@ -119,7 +123,7 @@ std::optional<TableBlock> front_table(const PlanResult& plan) {
   TableBlock table{fmt::format("Nothing {} beats these in cost, {} and power at once",
                                plan.is_front_whole ? "among the candidates" : "that was simulated",
                                metric_in_words(plan.latency_axis)),
-                   {"Shape", "Units", "$/h", "Power", metric_in_words(plan.latency_axis)},
+                   {"Shape", "Units", "$/h", "Mean power", metric_in_words(plan.latency_axis)},
                    {}};
   for (std::size_t i = 0; i < plan.front.size(); ++i) {
     const AssessmentPlace place{plan.front[i].first, plan.front[i].second};
@@ -129,7 +133,8 @@ std::optional<TableBlock> front_table(const PlanResult& plan) {
         {plan.shapes[place.shape].name,
          count_cell(assessment.size.units, json_path(place) + ".size.units"),
          dollars_cell(assessment.size.dollars_per_hour, path + ".dollars_per_hour"),
-         {power_in_words(assessment.size.watts), ResultsNumber{path + ".power_watts", assessment.size.watts}},
+         {power_in_words(mean_watts(assessment)),
+          ResultsNumber{path + ".mean_power_watts", mean_watts(assessment)}},
          latency_cell(assessment.find(plan.latency_axis), path + "." + plan.latency_axis)});
   }
   return if_any(std::move(table));
@@ -138,34 +143,28 @@ std::optional<TableBlock> front_table(const PlanResult& plan) {
 std::optional<TableBlock> rate_table(const PlanResult& plan) {
   TableBlock table{
       "Highest rates within the SLO", {"Shape", "Units", "Sustains", "Of the traffic", "Ends at"}, {}};
+  const std::optional<AssessmentPlace> answer = answer_place(plan);
+  const double traffic = answer ? at(plan, *answer).offered_per_second : 0;
   for (std::size_t shape = 0; shape < plan.shapes.size(); ++shape) {
-    const ShapeResult& result = plan.shapes[shape];
-    const std::optional<AssessmentPlace> place = shown_place(plan, shape);
-    if (!result.sustained || !place) {
-      continue;
+    const std::optional<SustainedRate>& rate = plan.shapes[shape].sustained;
+    if (rate && !rate->tried.empty()) {
+      const std::optional<double> above = headroom(*rate, traffic);
+      table.rows.push_back({plan.shapes[shape].name,
+                            count_cell(rate->tried.front().size.units,
+                                       fmt::format("shapes.{}.sustained.units", shape)),
+                            rate_cell(*rate, shape), above ? Cell(part_in_words(*above)) : Cell("none"),
+                            rate->limited_by});
     }
-    const Assessment& assessment = at(plan, *place);
-    const std::optional<double> above = headroom(*result.sustained, assessment.offered_per_second);
-    table.rows.push_back({result.name, count_cell(assessment.size.units, json_path(*place) + ".size.units"),
-                          rate_cell(result, shape), above ? Cell(part_in_words(*above)) : Cell("none"),
-                          result.sustained->limited_by});
   }
   return if_any(std::move(table));
 }
 
 std::optional<TableBlock> simulated_table(const PlanResult& plan) {
   TableBlock table{"Shapes that were simulated: the smallest size that meets, else the largest tried",
-                   {"Shape", "Units", "GPUs", "$/h", "Power", "Worst limit", "Sustains", "Outcome"},
+                   {"Shape", "Units", "GPUs", "$/h", "Power limit", "Worst limit", "Sustains", "Outcome"},
                    {}};
-  for (const std::size_t shape : shapes_that_meet(plan)) {
+  for (const std::size_t shape : sized_shapes(plan)) {
     table.rows.push_back(simulated_row(plan, shape));
-  }
-  for (const FateGroup& group : shapes_that_do_not(plan)) {
-    for (const std::size_t shape : group.shapes) {
-      if (shown_place(plan, shape)) {
-        table.rows.push_back(simulated_row(plan, shape));
-      }
-    }
   }
   return if_any(std::move(table));
 }

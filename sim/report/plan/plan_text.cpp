@@ -104,7 +104,10 @@ void PlanText::write_row(std::size_t shape) {
   const TargetResult* worst = assessment.worst();
   std::string target = worst != nullptr ? target_in_brief(*worst) : verdict_in_words(assessment.verdict);
   target += worst != nullptr && is_saturated(assessment) ? " *" : "";
-  const std::string rate = result.sustained ? rate_in_words(*result.sustained) : "";
+  const bool is_of_this_size =
+      result.sustained && !result.sustained->tried.empty() &&
+      result.sustained->tried.front().size.units == assessment.size.units;
+  const std::string rate = is_of_this_size ? rate_in_words(*result.sustained) : "";
   const double dollars = assessment.size.dollars_per_hour;
   std::string row =
       fmt::format("{:<{}}  {:>{}}  {:>{}}  {:>{}}  {:>{}}  {:<{}}  {}", name, kNameWidth,
@@ -197,7 +200,7 @@ void PlanText::write_front() {
     const std::optional<double> latency = assessment.find(plan_.latency_axis);
     sentence(fmt::format("{}: {}, {}, {} x {}", cost_in_words(plan_.objective, assessment.size),
                          latency ? short_duration(*latency) : "no latency",
-                         power_in_words(assessment.size.watts), grouped(assessment.size.units),
+                         power_in_words(mean_watts(assessment)), grouped(assessment.size.units),
                          plan_.shapes[place.shape].name));
   }
   if (plan_.front.size() > kFrontShown) {

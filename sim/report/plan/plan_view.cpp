@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -19,7 +20,7 @@ constexpr double kExtrapolatedShareShown = 0.01;
 /// So many close calls are told one by one.
 constexpr std::size_t kCloseCallsShown = 3;
 
-bool is_simulated(ShapeFate fate) {
+bool is_sized_in_vain(ShapeFate fate) {
   return fate == ShapeFate::none_meets || fate == ShapeFate::dearer;
 }
 
@@ -101,10 +102,16 @@ std::optional<AssessmentPlace> answer_place(const PlanResult& plan) {
 
 std::optional<AssessmentPlace> shown_place(const PlanResult& plan, std::size_t shape) {
   const ShapeResult& result = plan.shapes[shape];
-  if (result.assessments.empty()) {
-    return std::nullopt;
+  if (result.smallest) {
+    return AssessmentPlace{shape, *result.smallest};
   }
-  return AssessmentPlace{shape, result.smallest.value_or(result.assessments.size() - 1)};
+  std::optional<AssessmentPlace> largest;
+  for (std::size_t i = 0; i < result.assessments.size() && is_sized_in_vain(result.fate); ++i) {
+    if (result.assessments[i].verdict != Verdict::meets) {
+      largest = AssessmentPlace{shape, i};
+    }
+  }
+  return largest;
 }
 
 std::optional<AssessmentPlace> nearest_miss(const PlanResult& plan) {
@@ -153,7 +160,7 @@ std::vector<FateGroup> shapes_that_do_not(const PlanResult& plan) {
       const std::optional<AssessmentPlace> first = shown_place(plan, a), second = shown_place(plan, b);
       return first && (!second || distance(at(plan, *first)) < distance(at(plan, *second)));
     };
-    if (is_simulated(fate)) {
+    if (is_sized_in_vain(fate)) {
       std::stable_sort(group.shapes.begin(), group.shapes.end(), is_nearer);
     }
     if (!group.shapes.empty()) {
@@ -161,6 +168,19 @@ std::vector<FateGroup> shapes_that_do_not(const PlanResult& plan) {
     }
   }
   return groups;
+}
+
+std::vector<std::size_t> sized_shapes(const PlanResult& plan) {
+  std::vector<std::size_t> shapes = shapes_that_meet(plan);
+  for (const FateGroup& group : shapes_that_do_not(plan)) {
+    std::copy_if(group.shapes.begin(), group.shapes.end(), std::back_inserter(shapes),
+                 [&](std::size_t shape) { return shown_place(plan, shape).has_value(); });
+  }
+  return shapes;
+}
+
+double mean_watts(const Assessment& assessment) {
+  return assessment.find("mean_power_watts").value_or(assessment.size.watts);
 }
 
 std::vector<CloseCall> close_calls(const PlanResult& plan) {

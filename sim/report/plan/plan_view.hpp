@@ -26,8 +26,9 @@ std::string json_path(AssessmentPlace place);
 /// The answer's smallest size that meets the SLO; absent when there is no answer.
 std::optional<AssessmentPlace> answer_place(const PlanResult& plan);
 
-/// What stands for a shape: its smallest size that meets, else the largest that was simulated. Absent when
-/// none was.
+/// What stands for a shape: its smallest size that meets; of one that was sized in vain the largest that
+/// missed. Absent for the others, of which a size may have been run all the same, to see what else the answer
+/// could have been.
 std::optional<AssessmentPlace> shown_place(const PlanResult& plan, std::size_t shape);
 
 /// Of what missed, what missed by least: of sizes that kept up with the traffic, if there are any, that whose
@@ -42,9 +43,15 @@ struct FateGroup {
   std::vector<std::size_t> shapes;
 };
 
-/// The other ones by fate: what was simulated first, and among it what missed by least; the rest in the
+/// The other ones by fate: those sized in vain first, and among them what missed by least; the rest in the
 /// study's order. Groups without a shape are left out.
 std::vector<FateGroup> shapes_that_do_not(const PlanResult& plan);
+
+/// Shapes that shown_place() has something for, in that order: shapes_that_meet(), then those sized in vain.
+std::vector<std::size_t> sized_shapes(const PlanResult& plan);
+
+/// Its power while it serves the traffic, where that is known, else the limits of its GPUs.
+double mean_watts(const Assessment& assessment);
 
 /// Assessments on which another set of seeds might decide otherwise, those that matter to the answer first:
 /// its own, and misses of what costs less.

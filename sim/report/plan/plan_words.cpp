@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -55,8 +56,8 @@ Unit unit_of(const TargetResult& target, double amount) {
 
 /// Whether the hardware of a unit, as words, tells the value of that key.
 bool is_shown_by_setup(std::string_view key) {
-  static constexpr std::array<std::string_view, 4> kShown = {"gpu", "tensor_parallel", "pipeline_parallel",
-                                                             "replicas"};
+  static constexpr std::array<std::string_view, 5> kShown = {"gpu", "tensor_parallel", "pipeline_parallel",
+                                                             "replicas", "split"};
   const std::string_view last = key.substr(key.rfind('.') + 1);
   return std::find(kShown.begin(), kShown.end(), last) != kShown.end();
 }
@@ -204,6 +205,16 @@ std::string part_in_words(double part) {
   return fmt::format("{} % {}", short_number(100 * std::abs(part)), part < 0 ? "below" : "above");
 }
 
+std::string as_sentence(std::string text) {
+  if (!text.empty()) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    if (text.back() != '.') {
+      text += '.';
+    }
+  }
+  return text;
+}
+
 std::string fate_in_words(ShapeFate fate) {
   switch (fate) {
     case ShapeFate::meets:
@@ -213,9 +224,9 @@ std::string fate_in_words(ShapeFate fate) {
     case ShapeFate::dearer:
       return "missed the SLO at every size that costs less than the answer";
     case ShapeFate::bound_dearer:
-      return "proven to cost more than the answer, without a run";
+      return "proven to cost more than the answer";
     case ShapeFate::bound_impossible:
-      return "proven to miss the SLO at any size, without a run";
+      return "proven to miss the SLO at any size";
     case ShapeFate::too_large:
       return "one unit is beyond the limits of the study";
     case ShapeFate::does_not_fit:

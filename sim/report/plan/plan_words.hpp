@@ -63,6 +63,9 @@ std::optional<double> headroom(const SustainedRate& rate, double offered_per_sec
 /// "18 % above" or "4.0 % below".
 std::string part_in_words(double part);
 
+/// With a capital letter in front and a full stop at the end; "" stays.
+std::string as_sentence(std::string text);
+
 /// A group of shapes: "proven to cost more than the answer".
 std::string fate_in_words(ShapeFate fate);
 
