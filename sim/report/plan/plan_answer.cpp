@@ -11,9 +11,10 @@
 namespace inferometer {
 namespace {
 
-/// "3 x (1 x h100-sxm) with policy chunked_prefill".
-std::string deployment_in_words(const ShapeResult& shape, const Size& size) {
-  const std::string settings = settings_in_words(shape);
+/// "3 x (1 x h100-sxm) with policy chunked_prefill", without what is the same as in `known`.
+std::string deployment_in_words(const ShapeResult& shape, const Size& size,
+                                const ShapeResult* known = nullptr) {
+  const std::string settings = settings_in_words(shape, known);
   return setup_in_words(shape, size.units) + (settings.empty() ? "" : " with " + settings);
 }
 
@@ -24,7 +25,7 @@ std::string price_in_words(Objective objective, const Size& size) {
           ? "no price"
           : fmt::format("{} (${} a month)", dollars_per_hour_in_words(size.dollars_per_hour),
                         grouped(std::llround(kHoursOfMonth * size.dollars_per_hour)));
-  const std::string gpus = gpus_in_words(size.gpus), power = power_in_words(size.watts);
+  const std::string gpus = counted(size.gpus, "GPU"), power = power_in_words(size.watts);
   switch (objective) {
     case Objective::dollars_per_hour:
       return money + ", " + gpus + ", " + power;
@@ -48,7 +49,7 @@ std::string sustained_sentence(const SustainedRate& rate, double offered_per_sec
         fmt::format(", {} the traffic of {} req/s", part_in_words(*above), short_number(offered_per_second));
   }
   text += ".";
-  return rate.limited_by.empty() ? text : text + " Beyond that: " + as_sentence(rate.limited_by);
+  return rate.limited_by.empty() ? text : text + " Beyond that: " + with_stop(rate.limited_by);
 }
 
 /// Targets of the answer: the one with least to spare, with its value.
@@ -78,9 +79,12 @@ std::vector<std::string> sentences_of_answer(const PlanResult& plan, AssessmentP
   const std::vector<std::size_t> meeting = shapes_that_meet(plan);
   if (meeting.size() > 1) {
     const AssessmentPlace next = *shown_place(plan, meeting[1]);
-    sentences.push_back(fmt::format("Next in {}: {}, {}.", objective_in_words(plan.objective),
-                                    deployment_in_words(plan.shapes[next.shape], at(plan, next).size),
-                                    cost_in_words(plan.objective, at(plan, next).size)));
+    const Size& size = at(plan, next).size;
+    const double more = size.cost / assessment.size.cost - 1;
+    sentences.push_back(fmt::format(
+        "Next in {}: {}, {}{}.", objective_in_words(plan.objective),
+        deployment_in_words(plan.shapes[next.shape], size, &shape), cost_in_words(plan.objective, size),
+        more > 0 ? fmt::format(" ({} % more)", short_number(100 * more)) : ", the same"));
   }
   return sentences;
 }
@@ -96,14 +100,15 @@ std::string miss_sentence(const Assessment& assessment) {
   if (assessment.verdict == Verdict::misses_slo && !text.empty()) {
     return text;
   }
-  return text + (text.empty() ? "" : " ") + as_sentence(assessment.reason);
+  return text + (text.empty() ? "" : " ") + (assessment.verdict == Verdict::saturated ? "It is " : "") +
+         with_stop(assessment.reason);
 }
 
 std::vector<std::string> sentences_of_none(const PlanResult& plan) {
   std::vector<std::string> sentences = {"No candidate meets the SLO."};
   if (const std::optional<AssessmentPlace> nearest = nearest_miss(plan)) {
     const Assessment& assessment = at(plan, *nearest);
-    sentences.push_back(fmt::format("Nearest comes {} ({}).",
+    sentences.push_back(fmt::format("Nearest comes {}: {}.",
                                     deployment_in_words(plan.shapes[nearest->shape], assessment.size),
                                     price_in_words(plan.objective, assessment.size)));
     sentences.push_back(miss_sentence(assessment));
@@ -113,11 +118,12 @@ std::vector<std::string> sentences_of_none(const PlanResult& plan) {
     sentences.emplace_back("There is no candidate.");
     return sentences;
   }
-  const FateGroup& first = shapes_that_do_not(plan).front();
+  const FateGroup first = shapes_that_do_not(plan).front();
   const ShapeResult& shape = plan.shapes[first.shapes.front()];
-  sentences.push_back(fmt::format(
-      "None had to be run: {} {} {}; for {}: {}.", grouped(static_cast<std::int64_t>(first.shapes.size())),
-      first.shapes.size() == 1 ? "shape:" : "shapes:", fate_in_words(first.fate), shape.name, shape.reason));
+  sentences.push_back(fmt::format("None had to be run: {} of {} {}. {}: {}",
+                                  grouped(static_cast<std::int64_t>(first.shapes.size())),
+                                  counted(static_cast<std::int64_t>(plan.shapes.size()), "shape"),
+                                  fate_in_words(first.fate), shape.name, with_stop(shape.reason)));
   return sentences;
 }
 

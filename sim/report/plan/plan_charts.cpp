@@ -14,7 +14,7 @@ namespace inferometer {
 namespace {
 
 /// Points of shapes beyond so many say no more of the front, and make a page long.
-constexpr std::size_t kShapesOfFront = 60;
+constexpr std::size_t kShapesOfFront = 40;
 /// Bars, and lines, that one can still tell apart.
 constexpr std::size_t kBars = 20;
 constexpr std::size_t kCurves = 6;
@@ -74,7 +74,7 @@ void add_limit(const PlanResult& plan, Chart& chart) {
 std::string size_label(const PlanResult& plan, AssessmentPlace place) {
   const Size& size = at(plan, place).size;
   return fmt::format("{} x {}: {}, {}", grouped(size.units), plan.shapes[place.shape].name,
-                     gpus_in_words(size.gpus), power_in_words(size.watts));
+                     counted(size.gpus, "GPU"), power_in_words(size.watts));
 }
 
 std::optional<ChartPoint> front_point(const PlanResult& plan, AssessmentPlace place) {

@@ -171,9 +171,7 @@ Page plan_page(const PlanResult& plan, const StudyProvenance& provenance) {
   SectionOf("If one thing were different").add(sensitivity_table(plan)).end(page);
   add_certainty(plan, provenance, page);
   SectionOf("What this is the result of")
-      .add(Paragraph{
-          fmt::format("{} sizes of {} shapes; {} runs of one seed told them apart.", grouped(plan.candidates),
-                      grouped(static_cast<std::int64_t>(plan.shapes.size())), grouped(plan.evaluations))})
+      .add(Paragraph{with_stop(effort_in_words(plan))})
       .add(input_table(provenance))
       .add(Listing{
           "The study with all its defaults",

@@ -1,6 +1,7 @@
 #include "sim/report/plan/plan_tables.hpp"
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,9 @@
 
 namespace inferometer {
 namespace {
+
+/// In a long table only so many rows say which fields they show: the attributes are most of its bytes.
+constexpr std::size_t kRowsTraced = 20;
 
 std::optional<TableBlock> if_any(TableBlock table) {
   return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
@@ -51,7 +55,7 @@ Cell worst_cell(const Assessment& assessment, const std::string& path) {
   }
   const auto place = worst - assessment.targets.data();
   return {target_in_brief(*worst),
-          ResultsNumber{fmt::format("{}.targets.{}.mean", path, place), *worst->mean}, tone_of(*worst)};
+          ResultsNumber{fmt::format("{}.targets.{}.mean", path, place), *worst->mean}};
 }
 
 Cell rate_cell(const SustainedRate& rate, std::size_t shape) {
@@ -62,8 +66,8 @@ Cell rate_cell(const SustainedRate& rate, std::size_t shape) {
 /// What the size that stands for the shape sustains, when that was looked for.
 Cell rate_of_shown(const PlanResult& plan, AssessmentPlace place) {
   const std::optional<SustainedRate>& rate = plan.shapes[place.shape].sustained;
-  const bool is_of_this_size = rate && !rate->tried.empty() &&
-                               rate->tried.front().size.units == at(plan, place).size.units;
+  const bool is_of_this_size =
+      rate && !rate->tried.empty() && rate->tried.front().size.units == at(plan, place).size.units;
   return is_of_this_size ? rate_cell(*rate, place.shape) : Cell("");
 }
 
@@ -91,7 +95,7 @@ std::vector<Cell> simulated_row(const PlanResult& plan, std::size_t shape) {
           power_in_words(assessment.size.watts),
           worst_cell(assessment, path),
           rate_of_shown(plan, place),
-          {outcome_in_words(plan, place), assessment.verdict == Verdict::meets ? Tone::good : Tone::bad}};
+          {outcome_in_words(plan, place), place == answer_place(plan) ? Tone::good : Tone::plain}};
 }
 
 }  // namespace
@@ -129,13 +133,12 @@ std::optional<TableBlock> front_table(const PlanResult& plan) {
     const AssessmentPlace place{plan.front[i].first, plan.front[i].second};
     const Assessment& assessment = at(plan, place);
     const std::string path = fmt::format("front.{}", i);
-    table.rows.push_back(
-        {plan.shapes[place.shape].name,
-         count_cell(assessment.size.units, json_path(place) + ".size.units"),
-         dollars_cell(assessment.size.dollars_per_hour, path + ".dollars_per_hour"),
-         {power_in_words(mean_watts(assessment)),
-          ResultsNumber{path + ".mean_power_watts", mean_watts(assessment)}},
-         latency_cell(assessment.find(plan.latency_axis), path + "." + plan.latency_axis)});
+    table.rows.push_back({plan.shapes[place.shape].name,
+                          count_cell(assessment.size.units, json_path(place) + ".size.units"),
+                          dollars_cell(assessment.size.dollars_per_hour, path + ".dollars_per_hour"),
+                          {power_in_words(mean_watts(assessment)),
+                           ResultsNumber{path + ".mean_power_watts", mean_watts(assessment)}},
+                          latency_cell(assessment.find(plan.latency_axis), path + "." + plan.latency_axis)});
   }
   return if_any(std::move(table));
 }
@@ -149,11 +152,10 @@ std::optional<TableBlock> rate_table(const PlanResult& plan) {
     const std::optional<SustainedRate>& rate = plan.shapes[shape].sustained;
     if (rate && !rate->tried.empty()) {
       const std::optional<double> above = headroom(*rate, traffic);
-      table.rows.push_back({plan.shapes[shape].name,
-                            count_cell(rate->tried.front().size.units,
-                                       fmt::format("shapes.{}.sustained.units", shape)),
-                            rate_cell(*rate, shape), above ? Cell(part_in_words(*above)) : Cell("none"),
-                            rate->limited_by});
+      table.rows.push_back(
+          {plan.shapes[shape].name,
+           count_cell(rate->tried.front().size.units, fmt::format("shapes.{}.sustained.units", shape)),
+           rate_cell(*rate, shape), above ? Cell(part_in_words(*above)) : Cell("none"), rate->limited_by});
     }
   }
   return if_any(std::move(table));
@@ -165,17 +167,29 @@ std::optional<TableBlock> simulated_table(const PlanResult& plan) {
                    {}};
   for (const std::size_t shape : sized_shapes(plan)) {
     table.rows.push_back(simulated_row(plan, shape));
+    for (std::size_t cell = 0; cell < table.columns.size() && table.rows.size() > kRowsTraced; ++cell) {
+      table.rows.back()[cell].number.reset();
+    }
   }
   return if_any(std::move(table));
 }
 
 std::optional<TableBlock> unsimulated_table(const PlanResult& plan) {
-  TableBlock table{"Shapes that needed no run", {"Shape", "Why not", "Reason"}, {}};
+  TableBlock table{"Shapes that needed no run, by reason", {"Reason", "Shapes", "Which"}, {}};
   for (const FateGroup& group : shapes_that_do_not(plan)) {
+    std::map<std::string, std::vector<std::size_t>> by_reason;
     for (const std::size_t shape : group.shapes) {
       if (!shown_place(plan, shape)) {
-        table.rows.push_back({plan.shapes[shape].name, fate_in_words(group.fate), plan.shapes[shape].reason});
+        by_reason[plan.shapes[shape].reason].push_back(shape);
       }
+    }
+    for (const auto& [reason, shapes] : by_reason) {
+      std::string names;
+      for (const std::size_t shape : shapes) {
+        names += (names.empty() ? "" : "; ") + plan.shapes[shape].name;
+      }
+      table.rows.push_back({fate_in_words(group.fate) + (reason.empty() ? "" : ": " + reason),
+                            grouped(static_cast<std::int64_t>(shapes.size())), names});
     }
   }
   return if_any(std::move(table));

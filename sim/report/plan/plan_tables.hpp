@@ -23,7 +23,7 @@ std::optional<TableBlock> rate_table(const PlanResult& plan);
 /// Shapes that were simulated, in their smallest size that meets, else in the largest that was tried.
 std::optional<TableBlock> simulated_table(const PlanResult& plan);
 
-/// Shapes that need no run, and why.
+/// Why shapes needed no run, and which: a row for each reason.
 std::optional<TableBlock> unsimulated_table(const PlanResult& plan);
 
 std::optional<TableBlock> sensitivity_table(const PlanResult& plan);

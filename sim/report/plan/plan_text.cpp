@@ -16,9 +16,9 @@ namespace inferometer {
 namespace {
 
 constexpr int kNarrowest = 100;
-/// Columns of the table of shapes; with two blanks between them they are 100 characters.
-constexpr int kNameWidth = 31;
-constexpr int kUnitsWidth = 5, kGpusWidth = 5, kDollarsWidth = 8, kPowerWidth = 8, kTargetWidth = 28;
+/// Columns of the table of shapes; with two blanks between them, and room for "1,234-1,250", 100 characters.
+constexpr int kNameWidth = 28;
+constexpr int kUnitsWidth = 5, kGpusWidth = 4, kDollarsWidth = 7, kPowerWidth = 7, kTargetWidth = 26;
 /// Rows of the table of shapes, of which at most the latter are of shapes that miss.
 constexpr std::size_t kRowsShown = 20, kMissesShown = 8;
 constexpr std::size_t kFrontShown = 10;
@@ -104,10 +104,9 @@ void PlanText::write_row(std::size_t shape) {
   const TargetResult* worst = assessment.worst();
   std::string target = worst != nullptr ? target_in_brief(*worst) : verdict_in_words(assessment.verdict);
   target += worst != nullptr && is_saturated(assessment) ? " *" : "";
-  const bool is_of_this_size =
-      result.sustained && !result.sustained->tried.empty() &&
-      result.sustained->tried.front().size.units == assessment.size.units;
-  const std::string rate = is_of_this_size ? rate_in_words(*result.sustained) : "";
+  const bool is_of_this_size = result.sustained && !result.sustained->tried.empty() &&
+                               result.sustained->tried.front().size.units == assessment.size.units;
+  const std::string rate = is_of_this_size ? rate_in_brief(*result.sustained) : "";
   const double dollars = assessment.size.dollars_per_hour;
   std::string row =
       fmt::format("{:<{}}  {:>{}}  {:>{}}  {:>{}}  {:>{}}  {:<{}}  {}", name, kNameWidth,
@@ -129,27 +128,25 @@ void PlanText::write_simulated(std::string_view heading, const std::vector<std::
   }
 }
 
-/// In a line or two: how many, some of their names, and why; where they have reasons of their own, that of
-/// the first.
+/// How many, some of their names, and why; where they have reasons of their own, that of the first.
 void PlanText::write_unsimulated(const FateGroup& group) {
   std::set<std::string> reasons;
-  std::string names;
+  std::string text = count_of(group.shapes.size()) + " " + fate_in_words(group.fate) + ": ";
   for (std::size_t i = 0; i < group.shapes.size(); ++i) {
     const ShapeResult& shape = plan_.shapes[group.shapes[i]];
     reasons.insert(shape.reason);
     if (i < kNamesShown) {
-      names += (i > 0 ? "; " : "") + shape.name;
+      text += (i > 0 ? "; " : "") + shape.name;
     }
   }
   if (group.shapes.size() > kNamesShown) {
-    names += fmt::format(" and {} more", count_of(group.shapes.size() - kNamesShown));
+    text += fmt::format("; and {} more", count_of(group.shapes.size() - kNamesShown));
   }
   const ShapeResult& first = plan_.shapes[group.shapes.front()];
-  text_ += fmt::format("{} {}\n", count_of(group.shapes.size()), fate_in_words(group.fate));
-  sentence(names);
   if (!first.reason.empty()) {
-    sentence((reasons.size() > 1 ? "for instance " + first.name + ": " : std::string()) + first.reason);
+    text += (reasons.size() > 1 ? " (the first: " : " (") + first.reason + ")";
   }
+  text_ += wrapped(text, 2, width_) + "\n";
 }
 
 void PlanText::write_shapes() {
@@ -158,30 +155,39 @@ void PlanText::write_shapes() {
   text_ += styled(Style::heading,
                   fmt::format("{:<{}}  {:>{}}  {:>{}}  {:>{}}  {:>{}}  {:<{}}  {}", "shape", kNameWidth,
                               "units", kUnitsWidth, "GPUs", kGpusWidth, "$/h", kDollarsWidth, "power",
-                              kPowerWidth, "worst limit", kTargetWidth, "sustains")) +
+                              kPowerWidth, "worst limit", kTargetWidth, "max req/s")) +
            "\n";
   std::size_t rows_left = kRowsShown;
   if (!meeting.empty()) {
     const bool has_others = !others.empty() && shown_place(plan_, others.front().shapes.front());
     const std::size_t most = has_others ? kRowsShown - kMissesShown : kRowsShown;
-    write_simulated(fate_in_words(ShapeFate::meets) + ", cheapest size of each", meeting, most);
+    write_simulated(fate_in_words(ShapeFate::meets) + "; the smallest size of each that does", meeting, most);
     rows_left -= std::min(meeting.size(), most);
   }
   bool is_starred = false;
+  std::vector<FateGroup> not_run;
   for (const FateGroup& group : others) {
-    if (!shown_place(plan_, group.shapes.front())) {
-      write_unsimulated(group);
-      continue;
+    const auto middle =
+        std::partition_point(group.shapes.begin(), group.shapes.end(),
+                             [&](std::size_t shape) { return shown_place(plan_, shape).has_value(); });
+    const std::vector<std::size_t> sized(group.shapes.begin(), middle);
+    if (!sized.empty()) {
+      const std::size_t most = std::min(rows_left, kMissesShown);
+      write_simulated(fate_in_words(group.fate), sized, most);
+      rows_left -= std::min(sized.size(), most);
+      is_starred = is_starred || std::any_of(sized.begin(), sized.end(), [&](std::size_t shape) {
+                     return is_saturated(at(plan_, *shown_place(plan_, shape)));
+                   });
     }
-    const std::size_t most = std::min(rows_left, kMissesShown);
-    write_simulated(fate_in_words(group.fate), group.shapes, most);
-    rows_left -= std::min(group.shapes.size(), most);
-    is_starred = is_starred || std::any_of(group.shapes.begin(), group.shapes.end(), [&](std::size_t shape) {
-                   return is_saturated(at(plan_, *shown_place(plan_, shape)));
-                 });
+    if (middle != group.shapes.end()) {
+      not_run.push_back({group.fate, {middle, group.shapes.end()}});
+    }
   }
   if (is_starred) {
     text_ += styled(Style::bad, "  * the queue grew: latencies are no steady state") + "\n";
+  }
+  for (const FateGroup& group : not_run) {
+    write_unsimulated(group);
   }
   text_ += "\n";
 }
@@ -225,8 +231,7 @@ void PlanText::write_sensitivity() {
 }
 
 void PlanText::write_notes() {
-  text_ += fmt::format("{} sizes of {} shapes; {} runs of one seed told them apart\n",
-                       grouped(plan_.candidates), count_of(plan_.shapes.size()), grouped(plan_.evaluations));
+  text_ += effort_in_words(plan_) + "\n";
   for (const Caveat& caveat : caveats(plan_)) {
     text_ += styled(caveat.is_warning ? Style::bad : Style::heading, "note") + "  " +
              wrapped(caveat.sentence, 6, width_) + "\n";

@@ -54,10 +54,10 @@ void add_close_calls(const PlanResult& plan, std::vector<Caveat>& caveats) {
     const AssessmentPlace place = calls[told++].place;
     const Assessment& assessment = at(plan, place);
     caveats.push_back(
-        {fmt::format("close call: {} {} of {}: {}; another set of seeds might decide otherwise and "
+        {fmt::format("close call: {} of {}: {}; another set of seeds might decide otherwise and "
                      "change the answer",
-                     grouped(assessment.size.units), assessment.size.units == 1 ? "unit" : "units",
-                     plan.shapes[place.shape].name, target_sentence(close_target(assessment))),
+                     counted(assessment.size.units, "unit"), plan.shapes[place.shape].name,
+                     target_sentence(close_target(assessment))),
          true});
   }
   if (calls.size() > told) {
@@ -204,6 +204,12 @@ std::vector<CloseCall> close_calls(const PlanResult& plan) {
 
 bool is_saturated(const Assessment& assessment) {
   return assessment.verdict == Verdict::saturated;
+}
+
+std::string effort_in_words(const PlanResult& plan) {
+  return fmt::format("{} of {}; {} told them apart", counted(plan.candidates, "size"),
+                     counted(static_cast<std::int64_t>(plan.shapes.size()), "shape"),
+                     counted(plan.evaluations, "run"));
 }
 
 std::vector<Caveat> caveats(const PlanResult& plan) {

@@ -64,6 +64,9 @@ std::vector<CloseCall> close_calls(const PlanResult& plan);
 /// Whether queues grew in it: its latencies then are no steady state.
 bool is_saturated(const Assessment& assessment);
 
+/// "64 sizes of 8 shapes; 24 runs told them apart".
+std::string effort_in_words(const PlanResult& plan);
+
 /// What the reader should know of how sure the result is: a sentence without a full stop. A warning may
 /// change what is bought.
 struct Caveat {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -136,10 +135,6 @@ std::string power_in_words(double watts) {
   return watts >= 999.5 ? short_number(watts / 1e3) + " kW" : short_number(watts) + " W";
 }
 
-std::string gpus_in_words(std::int64_t gpus) {
-  return grouped(gpus) + (gpus == 1 ? " GPU" : " GPUs");
-}
-
 std::string objective_in_words(Objective objective) {
   switch (objective) {
     case Objective::dollars_per_hour:
@@ -157,7 +152,7 @@ std::string cost_in_words(Objective objective, const Size& size) {
     case Objective::dollars_per_hour:
       return dollars_per_hour_in_words(size.dollars_per_hour);
     case Objective::gpus:
-      return gpus_in_words(size.gpus);
+      return counted(size.gpus, "GPU");
     case Objective::watts:
       return power_in_words(size.watts);
   }
@@ -174,11 +169,14 @@ std::string setup_in_words(const ShapeResult& shape, std::int64_t units) {
   return fmt::format("{} x [{}]", grouped(units), shape.setup);
 }
 
-std::string settings_in_words(const ShapeResult& shape) {
+std::string settings_in_words(const ShapeResult& shape, const ShapeResult* known) {
   std::string text;
-  for (const auto& [key, value] : shape.values) {
-    if (!is_shown_by_setup(key)) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key.substr(key.rfind('.') + 1), value);
+  for (const std::pair<std::string, std::string>& value : shape.values) {
+    const bool is_known = known != nullptr &&
+                          std::find(known->values.begin(), known->values.end(), value) != known->values.end();
+    if (!is_shown_by_setup(value.first) && !is_known) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value.first.substr(value.first.rfind('.') + 1),
+                          value.second);
     }
   }
   return text;
@@ -194,6 +192,15 @@ std::string rate_in_words(const SustainedRate& rate) {
   return fmt::format("{}-{} req/s", short_number(rate.low_per_second), short_number(rate.high_per_second));
 }
 
+std::string rate_in_brief(const SustainedRate& rate) {
+  if (rate.high_per_second <= rate.low_per_second) {
+    return ">= " + short_number(rate.low_per_second);
+  }
+  return rate.low_per_second <= 0
+             ? "< " + short_number(rate.high_per_second)
+             : fmt::format("{}-{}", short_number(rate.low_per_second), short_number(rate.high_per_second));
+}
+
 std::optional<double> headroom(const SustainedRate& rate, double offered_per_second) {
   if (rate.low_per_second <= 0 || offered_per_second <= 0) {
     return std::nullopt;
@@ -205,20 +212,21 @@ std::string part_in_words(double part) {
   return fmt::format("{} % {}", short_number(100 * std::abs(part)), part < 0 ? "below" : "above");
 }
 
-std::string as_sentence(std::string text) {
-  if (!text.empty()) {
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    if (text.back() != '.') {
-      text += '.';
-    }
+std::string with_stop(std::string text) {
+  if (!text.empty() && text.back() != '.') {
+    text += '.';
   }
   return text;
+}
+
+std::string counted(std::int64_t number, const std::string& noun) {
+  return grouped(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 std::string fate_in_words(ShapeFate fate) {
   switch (fate) {
     case ShapeFate::meets:
-      return "meet the SLO";
+      return "met the SLO";
     case ShapeFate::none_meets:
       return "missed the SLO up to the largest size allowed";
     case ShapeFate::dearer:
@@ -228,9 +236,9 @@ std::string fate_in_words(ShapeFate fate) {
     case ShapeFate::bound_impossible:
       return "proven to miss the SLO at any size";
     case ShapeFate::too_large:
-      return "one unit is beyond the limits of the study";
+      return "beyond the limits of the study with a single unit";
     case ShapeFate::does_not_fit:
-      return "cannot run: the model does not fit, or the GPU lacks what is asked of it";
+      return "could not run: the model does not fit, or the GPU lacks what is asked of it";
   }
   return {};
 }

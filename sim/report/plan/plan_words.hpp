@@ -39,9 +39,6 @@ std::string dollars_per_hour_in_words(double dollars);
 /// 700 -> "700 W", 2100 -> "2.10 kW".
 std::string power_in_words(double watts);
 
-/// 1 -> "1 GPU", 12 -> "12 GPUs".
-std::string gpus_in_words(std::int64_t gpus);
-
 /// What is minimised: "cost", "number of GPUs", "power".
 std::string objective_in_words(Objective objective);
 
@@ -51,11 +48,15 @@ std::string cost_in_words(Objective objective, const Size& size);
 /// So many units: "3 x (1 x h100-sxm)" of units "1 x (1 x h100-sxm)", else "3 x [prefill 1 x (...), ...]".
 std::string setup_in_words(const ShapeResult& shape, std::int64_t units);
 
-/// What the setup does not show: "policy chunked_prefill, max_num_batched_tokens 1,024"; may be empty.
-std::string settings_in_words(const ShapeResult& shape);
+/// What the setup does not show, and `known` has not the same of: "policy chunked_prefill,
+/// max_num_batched_tokens 1024"; may be empty. `known` may be nullptr.
+std::string settings_in_words(const ShapeResult& shape, const ShapeResult* known);
 
 /// "14.2-14.5 req/s", "at least 14.2 req/s" where no higher rate failed, "less than 3.1 req/s".
 std::string rate_in_words(const SustainedRate& rate);
+
+/// The same for a column: "14.2-14.5", ">= 14.2", "< 3.10".
+std::string rate_in_brief(const SustainedRate& rate);
 
 /// By which part the sustained rate is above what is offered; absent when nothing is sustained or offered.
 std::optional<double> headroom(const SustainedRate& rate, double offered_per_second);
@@ -63,10 +64,13 @@ std::optional<double> headroom(const SustainedRate& rate, double offered_per_sec
 /// "18 % above" or "4.0 % below".
 std::string part_in_words(double part);
 
-/// With a capital letter in front and a full stop at the end; "" stays.
-std::string as_sentence(std::string text);
+/// With a full stop at the end; "" stays.
+std::string with_stop(std::string text);
 
-/// A group of shapes: "proven to cost more than the answer".
+/// "1 shape", "2 shapes".
+std::string counted(std::int64_t number, const std::string& noun);
+
+/// What became of shapes, behind their number: "proven to cost more than the answer".
 std::string fate_in_words(ShapeFate fate);
 
 /// "meets", "misses the SLO", "saturated", ...

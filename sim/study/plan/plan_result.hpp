@@ -56,7 +56,8 @@ struct Assessment {
   double rate_factor = 1;  ///< times the study's traffic, growth included
   double offered_per_second = 0;
   Verdict verdict = Verdict::cannot_run;
-  std::string reason;                 ///< a sentence for anything but `meets`
+  /// A sentence without a full stop for anything but `meets`; of `saturated` it begins with that word.
+  std::string reason;
   std::vector<TargetResult> targets;  ///< empty when it cannot run
   std::vector<HeadlineMetric> means;  ///< over seeds, of Outcome::metrics
   TimeSplit time_split;               ///< likewise
