@@ -18,6 +18,17 @@ TraceEvent begin_of(std::int64_t id, TimePoint arrival, std::int64_t prompt) {
   return slice('b', kName, id, arrival).argument("id", id).argument("prompt_tokens", prompt);
 }
 
+std::string phase(std::string_view name, std::int64_t id, TimePoint begin, TimePoint end) {
+  return begin < end ? slice('b', name, id, begin).text() + slice('e', name, id, end).text() : "";
+}
+
+/// Of a prompt that the decode replica computes once more in part, for its first token.
+std::string decode_with_first_token(const FinishedRequest& request, TimePoint begin) {
+  return slice('b', "decode", request.id, begin).text() +
+         slice('n', "first token", request.id, request.first_token).text() +
+         slice('e', "decode", request.id, request.finished).text();
+}
+
 }  // namespace
 
 void RequestSlices::arrived(const Request& request) {
@@ -26,11 +37,19 @@ void RequestSlices::arrived(const Request& request) {
   }
 }
 
-void RequestSlices::phase(std::string_view name, std::int64_t id, TimePoint begin, TimePoint end) {
-  if (begin < end) {
-    sink_.write(slice('b', name, id, begin).text());
-    sink_.write(slice('e', name, id, end).text());
+void RequestSlices::write(std::int64_t id, TimePoint left, const std::string& events) {
+  if (left != left_) {
+    flush();
+    left_ = left;
   }
+  leaving_.emplace(id, events);
+}
+
+void RequestSlices::flush() {
+  for (const auto& [id, events] : leaving_) {
+    sink_.write(events);
+  }
+  leaving_.clear();
 }
 
 void RequestSlices::finished(const FinishedRequest& request) {
@@ -48,39 +67,34 @@ void RequestSlices::finished(const FinishedRequest& request) {
   if (is_handed_over) {
     begin.argument("prefill_replica", name(request.prefill_replica));
   }
-  sink_.write(begin.text());
-  phase("queue", request.id, request.arrival, request.admitted);
-  phase("prefill", request.id, request.admitted, prefill_end);
-  phase("handover", request.id, prefill_end, prefill_end + request.handover);
-  // What the decode replica computes again comes first in its phase.
-  if (request.first_token != prefill_end) {
-    const TimePoint decode = prefill_end + request.handover;
-    sink_.write(slice('b', "decode", request.id, decode).text());
-    sink_.write(slice('n', "first token", request.id, request.first_token).text());
-    sink_.write(slice('e', "decode", request.id, request.finished).text());
-  } else {
-    phase("decode", request.id, prefill_end + request.handover, request.finished);
-  }
-  sink_.write(slice('e', kName, request.id, request.finished).text());
+  const TimePoint decode = prefill_end + request.handover;
+  std::string events = begin.text();
+  events += phase("queue", request.id, request.arrival, request.admitted);
+  events += phase("prefill", request.id, request.admitted, prefill_end);
+  events += phase("handover", request.id, prefill_end, decode);
+  events += request.first_token != prefill_end ? decode_with_first_token(request, decode)
+                                               : phase("decode", request.id, decode, request.finished);
+  events += slice('e', kName, request.id, request.finished).text();
+  write(request.id, request.finished, events);
 }
 
 void RequestSlices::rejected(const RejectedRequest& request) {
   under_way_.erase(request.id);
   if (window_.touches(request.arrival, request.rejected)) {
-    sink_.write(begin_of(request.id, request.arrival, request.prompt)
-                    .argument(request.is_lost ? "lost" : "rejected", request.reason)
-                    .text());
-    sink_.write(slice('e', kName, request.id, request.rejected).text());
+    TraceEvent begin = begin_of(request.id, request.arrival, request.prompt);
+    begin.argument(request.is_lost ? "lost" : "rejected", request.reason);
+    write(request.id, request.rejected,
+          begin.text() + slice('e', kName, request.id, request.rejected).text());
   }
 }
 
 void RequestSlices::finish(TimePoint end) {
+  flush();
   for (const auto& [id, request] : under_way_) {
     if (window_.touches(request.arrival, end)) {
-      sink_.write(begin_of(id, request.arrival, request.prompt)
-                      .argument("unfinished", "the run ended before it did")
-                      .text());
-      sink_.write(slice('e', kName, id, end).text());
+      TraceEvent begin = begin_of(id, request.arrival, request.prompt);
+      begin.argument("unfinished", "the run ended before it did");
+      sink_.write(begin.text() + slice('e', kName, id, end).text());
     }
   }
   under_way_.clear();

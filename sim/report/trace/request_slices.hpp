@@ -40,12 +40,16 @@ class RequestSlices {
   [[nodiscard]] std::string_view name(std::int32_t replica) const {
     return replicas_[static_cast<std::size_t>(replica)];
   }
-  void phase(std::string_view name, std::int64_t id, TimePoint begin, TimePoint end);
+  void write(std::int64_t id, TimePoint left, const std::string& events);
+  void flush();
 
   std::vector<std::string> replicas_;
   TraceWindow window_;
   TraceSink sink_;
   std::map<std::int64_t, UnderWay> under_way_;  // by request
+  // Those that left at one moment, in whatever order steppers tell of them.
+  std::map<std::int64_t, std::string> leaving_;
+  TimePoint left_;
 };
 
 }  // namespace inferometer

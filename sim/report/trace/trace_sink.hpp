@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,10 +15,10 @@ class TraceSink {
   TraceSink(TrackSpool& spool, std::size_t track, std::int64_t& events)
       : spool_(&spool), track_(track), events_(&events) {}
 
-  /// An event's text().
-  void write(std::string_view event) {
-    spool_->append(track_, event);
-    ++*events_;
+  /// The text() of one event, or of several in a row.
+  void write(std::string_view events) {
+    spool_->append(track_, events);
+    *events_ += std::count(events.begin(), events.end(), '\n');
   }
 
  private:

@@ -1,5 +1,8 @@
 #include "sim/report/trace/transfer_slices.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "sim/report/trace/trace_event.hpp"
 #include "sim/report/trace/trace_replica.hpp"
 
@@ -18,6 +21,25 @@ void TransferSlices::ended(const TransferRecord& transfer) {
   if (network_ != nullptr && transfer.end - looked_ >= kLinkPeriod) {
     look_at_links(transfer.end);
   }
+  if (!ended_.empty() && ended_.front().end != transfer.end) {
+    flush();
+  }
+  ended_.push_back(transfer);
+}
+
+void TransferSlices::flush() {
+  const auto key = [](const TransferRecord& one) {
+    return std::tuple(one.start, one.kind, one.request, one.from, one.to, one.bytes, one.is_cancelled);
+  };
+  std::sort(ended_.begin(), ended_.end(),
+            [&](const TransferRecord& a, const TransferRecord& b) { return key(a) < key(b); });
+  for (const TransferRecord& transfer : ended_) {
+    show(transfer);
+  }
+  ended_.clear();
+}
+
+void TransferSlices::show(const TransferRecord& transfer) {
   const std::int64_t id = transfers_++;
   if (!window_.touches(transfer.start, transfer.end)) {
     return;
@@ -72,6 +94,7 @@ void TransferSlices::show_link(TimePoint time, const std::string& name, double s
 }
 
 void TransferSlices::finish(TimePoint end) {
+  flush();
   if (network_ != nullptr && transfers_ > 0 && end > looked_) {
     look_at_links(end);
   }

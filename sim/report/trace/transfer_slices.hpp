@@ -38,6 +38,8 @@ class TransferSlices {
     std::string name{};
   };
 
+  void flush();
+  void show(const TransferRecord& transfer);
   void name_process();
   void look_at_links(TimePoint now);
   void show_link(TimePoint time, const std::string& name, double share);
@@ -48,6 +50,8 @@ class TransferSlices {
   const Network* network_ = nullptr;
   std::int64_t transfers_ = 0;
   bool is_named_ = false;
+  // Those that ended at one moment, in whatever order steppers tell of them.
+  std::vector<TransferRecord> ended_;
   TimePoint looked_;
   std::vector<Carried> links_;
 };
