@@ -30,6 +30,7 @@
 #include "sim/report/run_report.hpp"
 #include "sim/report/terminal_summary.hpp"
 #include "sim/report/text_layout.hpp"
+#include "sim/report/trace/timeline_writer.hpp"
 #include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
@@ -40,6 +41,8 @@ struct RunArguments {
   std::vector<std::string> assignments;
   std::string out;
   std::string activity;
+  std::string trace;
+  std::optional<std::string> trace_window;
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
@@ -142,6 +145,25 @@ class ActivityOutput {
   std::optional<AtomicFile> file_;
 };
 
+/// The file that --trace asks for, likewise. Written as the run goes.
+std::unique_ptr<TimelineWriter> trace_output(const RunArguments& arguments, const Deployment& deployment) {
+  if (arguments.trace.empty()) {
+    return nullptr;
+  }
+  const TraceWindow window =
+      arguments.trace_window ? parse_trace_window(*arguments.trace_window) : TraceWindow();
+  return std::make_unique<TimelineWriter>(arguments.trace, trace_replicas(deployment), window);
+}
+
+void finish_trace(TimelineWriter& trace, const Simulation& simulation, bool is_quiet) {
+  trace.finish(simulation.now());
+  if (trace.events() > kManyTraceEvents && !is_quiet) {
+    std::cerr << "the trace has " << grouped(trace.events())
+              << " events, which viewers take long to load; a part of the run is quicker to look at: "
+                 "--trace-window '10 s..20 s'\n";
+  }
+}
+
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
   const std::filesystem::path directory = arguments.out;
   write_file(directory / "results.json", results_json(report));
@@ -155,10 +177,13 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
 /// The run itself, to its end or to Ctrl-C; true when everything was done. Nothing of it is left but its
 /// results: SimGrid lets no other simulation begin before.
 bool replay(const RunArguments& arguments, const Scenario& scenario, const Deployment& deployment,
-            MetricsRecorder& recorder, ActivityOutput& activity, Report& report) {
+            MetricsRecorder& recorder, ActivityOutput& activity, TimelineWriter* trace, Report& report) {
   std::vector<SimulationObserver*> wanted = {&recorder};
   if (activity.is_wanted()) {
     wanted.push_back(&activity.recorder());
+  }
+  if (trace != nullptr) {
+    wanted.push_back(trace);
   }
   ObserverGroup group(wanted);
   SimulationObserver& recorded = wanted.size() > 1 ? static_cast<SimulationObserver&>(group) : recorder;
@@ -172,11 +197,18 @@ bool replay(const RunArguments& arguments, const Scenario& scenario, const Deplo
     check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(
                                   make_simulation(scenario, reference, check.reference_side()))));
   }
+  if (trace != nullptr && simulation.coordinator() != nullptr &&
+      simulation.coordinator()->network() != nullptr) {
+    trace->watch(*simulation.coordinator()->network());
+  }
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
   if (!is_complete) {
     simulation.cut_off();
   } else if (is_checked) {
     check.finish();
+  }
+  if (trace != nullptr) {
+    finish_trace(*trace, simulation, arguments.quiet);
   }
   report = make_report(scenario, deployment, simulation, recorder, !is_complete);
   if (is_checked) {
@@ -194,6 +226,9 @@ void run(const RunArguments& arguments) {
   if (arguments.requests_csv && arguments.out.empty()) {
     throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
   }
+  if (arguments.trace_window && arguments.trace.empty()) {
+    throw ConfigError({}, "--trace-window needs --trace FILE, where the trace is written");
+  }
   const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
   Deployment deployment = make_deployment(scenario);
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
@@ -207,8 +242,9 @@ void run(const RunArguments& arguments) {
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
   ActivityOutput activity(arguments, deployment);
+  const std::unique_ptr<TimelineWriter> trace = trace_output(arguments, deployment);
   Report report;
-  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, report);
+  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, trace.get(), report);
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
@@ -251,6 +287,17 @@ void add_run_command(CLI::App& app) {
           "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
       ->type_name("FILE")
       ->check(file_fault);
+  command
+      ->add_option("--trace", arguments->trace,
+                   "Write what happened when, step by step and request by request, for ui.perfetto.dev")
+      ->type_name("FILE")
+      ->check(file_fault);
+  command
+      ->add_option(
+          "--trace-window", arguments->trace_window,
+          "Only steps, requests and transfers of that time in it, such as 10s..20s; those that cross "
+          "its ends are shown whole")
+      ->type_name("FROM..TO");
   command
       ->add_option(
           "--stepper", arguments->stepper,
