@@ -1,0 +1,17 @@
+#pragma once
+
+// KV blocks that the steps of a record hold, summed over time. Who uses it: the recorder, for the whole run;
+// the timeline, bin by bin.
+
+#include <cstdint>
+
+#include "base/int128.hpp"
+#include "sim/replica/observer.hpp"
+
+namespace inferometer {
+
+/// Blocks times picoseconds over the first `steps` steps of a record, exactly. Precondition: 0 <= steps <=
+/// record.stretch.steps(). O(steps of a round).
+Int128 held_integral(const StepRecord& record, std::int64_t steps);
+
+}  // namespace inferometer
