@@ -24,9 +24,12 @@
 #include "sim/metrics/activity_recorder.hpp"
 #include "sim/replica/observer_group.hpp"
 #include "sim/report/activity_log.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"
+#include "sim/report/run/run_charts.hpp"
+#include "sim/report/run/run_page.hpp"
 #include "sim/report/run_report.hpp"
 #include "sim/report/terminal_summary.hpp"
 #include "sim/report/text_layout.hpp"
@@ -40,6 +43,7 @@ struct RunArguments {
   std::vector<std::string> assignments;
   std::string out;
   std::string activity;
+  std::string page;
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
@@ -142,6 +146,34 @@ class ActivityOutput {
   std::optional<AtomicFile> file_;
 };
 
+/// The file that --report asks for, likewise in place before the run, with what is recorded for it.
+class PageOutput {
+ public:
+  PageOutput(const RunArguments& arguments, const MetricsRecorder& recorder) {
+    if (!arguments.page.empty()) {
+      file_.emplace(arguments.page);
+      charts_.emplace(recorder);
+    }
+  }
+
+  void watch(std::vector<SimulationObserver*>& observers) {
+    if (charts_) {
+      const std::vector<SimulationObserver*> own = charts_->observers();
+      observers.insert(observers.end(), own.begin(), own.end());
+    }
+  }
+  void write(const Report& report, const Deployment& deployment, const MetricsRecorder& recorder) {
+    if (file_) {
+      file_->write(html_text(run_page(report, charts_->charts(deployment, recorder))));
+      file_->commit();
+    }
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+  std::optional<RunChartRecorder> charts_;
+};
+
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
   const std::filesystem::path directory = arguments.out;
   write_file(directory / "results.json", results_json(report));
@@ -155,8 +187,9 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
 /// The run itself, to its end or to Ctrl-C; true when everything was done. Nothing of it is left but its
 /// results: SimGrid lets no other simulation begin before.
 bool replay(const RunArguments& arguments, const Scenario& scenario, const Deployment& deployment,
-            MetricsRecorder& recorder, ActivityOutput& activity, Report& report) {
+            MetricsRecorder& recorder, ActivityOutput& activity, PageOutput& page, Report& report) {
   std::vector<SimulationObserver*> wanted = {&recorder};
+  page.watch(wanted);
   if (activity.is_wanted()) {
     wanted.push_back(&activity.recorder());
   }
@@ -207,8 +240,9 @@ void run(const RunArguments& arguments) {
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
   ActivityOutput activity(arguments, deployment);
+  PageOutput page(arguments, recorder);
   Report report;
-  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, report);
+  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, page, report);
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
@@ -216,6 +250,7 @@ void run(const RunArguments& arguments) {
   if (activity.is_wanted()) {
     activity.write(deployment);
   }
+  page.write(report, deployment, recorder);
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
   }
@@ -249,6 +284,11 @@ void add_run_command(CLI::App& app) {
           "--activity", arguments->activity,
           "Write how busy SMs and memory of each GPU were, every 100 ms of simulated time, in the form "
           "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
+      ->type_name("FILE")
+      ->check(file_fault);
+  command
+      ->add_option("--report", arguments->page,
+                   "Write a report for people there: one HTML file, with charts, that needs no network")
       ->type_name("FILE")
       ->check(file_fault);
   command

@@ -4,11 +4,8 @@ namespace inferometer {
 
 // Step r of round m holds h_r + p m blocks for a + b (r + n m), of rounds of n steps that end with p more
 // each.
-Int128 held_integral(const StepRecord& record, std::int64_t steps) {
+Int128 held_rounds_integral(const StepRecord& record, std::int64_t steps) {
   const Stretch& stretch = record.stretch;
-  if (record.held_rounds.empty()) {
-    return Int128{record.held_blocks.count()} * stretch.time_of(steps).count();
-  }
   Int128 integral = 0;
   const auto n = static_cast<std::int64_t>(record.held_rounds.size());
   const std::int64_t whole_rounds = steps / n;

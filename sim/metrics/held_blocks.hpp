@@ -10,8 +10,15 @@
 
 namespace inferometer {
 
+/// held_integral() of a record with held rounds. O(steps of a round).
+Int128 held_rounds_integral(const StepRecord& record, std::int64_t steps);
+
 /// Blocks times picoseconds over the first `steps` steps of a record, exactly. Precondition: 0 <= steps <=
 /// record.stretch.steps(). O(steps of a round).
-Int128 held_integral(const StepRecord& record, std::int64_t steps);
+inline Int128 held_integral(const StepRecord& record, std::int64_t steps) {
+  return record.held_rounds.empty()
+             ? Int128{record.held_blocks.count()} * record.stretch.time_of(steps).count()
+             : held_rounds_integral(record, steps);
+}
 
 }  // namespace inferometer

@@ -8,7 +8,7 @@ namespace inferometer {
 
 void LevelTotals::add_held_rounds(const StepRecord& steps) {
   const std::int64_t count = steps.stretch.steps();
-  integral += held_integral(steps, count);
+  integral += held_rounds_integral(steps, count);
   peak = std::max(peak, steps.held_during(count - 1));
 }
 

@@ -56,7 +56,7 @@ LatencyCurve latency_curve(const std::string& metric, const DurationDistribution
     return curve;
   }
   const std::vector<std::int64_t> ranks = cdf_ranks(values.count());
-  const std::vector<std::int64_t> at = values.at_ranks(ranks);
+  const std::vector<std::int64_t> at = values.near_ranks(ranks);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     curve.points.push_back({to_milliseconds(Duration(at[i])),
                             static_cast<double>(ranks[i] + 1) / static_cast<double>(values.count())});

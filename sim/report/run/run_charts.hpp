@@ -50,8 +50,8 @@ struct RunCharts {
 /// each ten-thousandth up to the largest. Ascending, none twice. Precondition: count >= 1.
 std::vector<std::int64_t> cdf_ranks(std::int64_t count);
 
-/// Empirical distribution: at the value of rank k (from 0 on) of n, the share (k + 1) / n.
-/// O(DurationDistribution::at_ranks).
+/// Empirical distribution: at the value of rank k (from 0 on) of n, the share (k + 1) / n. Values are within
+/// DurationDistribution::kSketchError, closer than a chart shows, so that a curve takes no time.
 LatencyCurve latency_curve(const std::string& metric, const DurationDistribution& values);
 
 /// Watches a run for its charts.
