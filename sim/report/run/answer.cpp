@@ -38,8 +38,8 @@ Paragraph what_was_done(const Report& report) {
   text += ".";
   if (report.uncertainty) {
     text += fmt::format(
-        " In brackets, in the unit before them (latencies in ms): {:.0f} to {:.0f} % of {} "
-        "runs with kernels as far off as on shapes left out of the fit.",
+        " In brackets: {:.0f} to {:.0f} % of {} runs with kernels as far off as on shapes left out of the "
+        "fit.",
         100 * Uncertainty::kLow, 100 * Uncertainty::kHigh, grouped(report.uncertainty->runs));
   }
   return {text, Tone::plain};
@@ -95,6 +95,20 @@ Paragraph queue(const Report& report) {
                                                                     : Tone::plain};
 }
 
+void add_doubts(const Report& report, std::vector<Paragraph>& answer) {
+  std::string doubtful;
+  for (const SloVerdict& verdict : report.slo.verdicts) {
+    if (is_in_doubt(report, verdict)) {
+      doubtful += (doubtful.empty() ? "" : ", ") + verdict.name;
+    }
+  }
+  if (!doubtful.empty()) {
+    answer.push_back({"In doubt: " + doubtful +
+                          ". Re-runs with other errors of the cost model lie on both sides of the limit.",
+                      Tone::warning});
+  }
+}
+
 void add_losses(const Summary& summary, std::vector<Paragraph>& answer) {
   for (const RejectionCount& rejection : summary.rejections) {
     answer.push_back(
@@ -133,6 +147,7 @@ std::vector<Paragraph> answer_of(const Report& report) {
   answer.push_back(what_was_done(report));
   if (summary.census.injected > 0) {
     answer.push_back(limits(report));
+    add_doubts(report, answer);
     answer.push_back(queue(report));
   }
   add_losses(summary, answer);

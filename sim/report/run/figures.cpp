@@ -36,8 +36,11 @@ std::string counted(std::int64_t count, std::string_view noun) {
 
 std::optional<std::string> interval(const Report& report, std::string_view metric) {
   const MetricInterval* found = report.uncertainty ? report.uncertainty->find(metric) : nullptr;
-  return found == nullptr ? std::nullopt
-                          : std::optional(short_number(found->low) + " to " + short_number(found->high));
+  if (found == nullptr) {
+    return std::nullopt;
+  }
+  const auto text = metric.ends_with("_ms") ? short_duration : short_number;
+  return text(found->low) + " to " + text(found->high);
 }
 
 std::string interval_behind(const Report& report, std::string_view metric) {
@@ -65,6 +68,16 @@ std::string outcome(const SloVerdict& verdict) {
   }
   return fmt::format("{} {} %{}", verdict.met ? "met with" : "missed by",
                      short_number(100 * std::abs(*verdict.over)), verdict.met ? " to spare" : "");
+}
+
+bool is_in_doubt(const Report& report, const SloVerdict& verdict) {
+  const std::size_t end = verdict.name.rfind('_');
+  if (!report.uncertainty || verdict.is_share() || end == std::string::npos) {
+    return false;
+  }
+  const MetricInterval* found = report.uncertainty->find(
+      fmt::format("{}_{}_ms", verdict.name.substr(end + 1), verdict.name.substr(0, end)));
+  return found != nullptr && found->low <= verdict.limit && verdict.limit < found->high;
 }
 
 std::string slo_amount(const SloVerdict& verdict, double value) {

@@ -24,9 +24,10 @@ std::string dollars(double amount);
 /// "1 request", "2,000 requests".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// "220 to 259" of a headline metric, in the metric's unit, or nothing without an interval of it.
+/// "220 ms to 259 ms", "0.31 to 0.33", of a headline metric: latencies with their unit, others in the
+/// metric's. Nothing without an interval of it.
 std::optional<std::string> interval(const Report& report, std::string_view metric);
-/// The same behind a figure: " (220 to 259)", or nothing.
+/// The same behind a figure: " (220 ms to 259 ms)", or nothing.
 std::string interval_behind(const Report& report, std::string_view metric);
 
 /// "TTFT" for "ttft".
@@ -34,6 +35,9 @@ std::string latency_name(std::string_view metric);
 
 /// "met with 56.0 % to spare", "missed by 12.3 %", "missed: nothing to measure".
 std::string outcome(const SloVerdict& verdict);
+/// Whether re-runs lie on both sides of the limit, so that chance decides whether it is met. False without an
+/// interval.
+bool is_in_doubt(const Report& report, const SloVerdict& verdict);
 /// A value or a limit with its unit: "500 ms", "95.0 %".
 std::string slo_amount(const SloVerdict& verdict, double value);
 

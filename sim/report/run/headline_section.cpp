@@ -54,13 +54,13 @@ class Headlines {
       return;
     }
     const std::string name = "p99_" + metric + "_ms";
-    std::string remark = between(name.c_str(), " ms");
+    std::string remark = between(name.c_str(), "");
     Tone tone = Tone::plain;
     for (const SloVerdict& verdict : report_.slo.verdicts) {
       if (verdict.name == metric + "_p99") {
         remark += fmt::format("{}limit {}, {}", remark.empty() ? "" : "; ",
                               slo_amount(verdict, verdict.limit), outcome(verdict));
-        tone = verdict.met ? Tone::good : Tone::bad;
+        tone = !verdict.met ? Tone::bad : is_in_doubt(report_, verdict) ? Tone::warning : Tone::good;
       }
     }
     add("p99 " + latency_name(metric), short_duration(statistics->p99_ms), remark, "metrics." + name,
@@ -108,18 +108,20 @@ class Headlines {
   std::vector<KeyFigure> figures_;
 };
 
-TableBlock limits_table(const SloReport& slo) {
+TableBlock limits_table(const Report& report) {
   TableBlock table{"Limits", {"limit", "asked for", "got", "outcome"}, {}};
-  for (std::size_t i = 0; i < slo.verdicts.size(); ++i) {
-    const SloVerdict& verdict = slo.verdicts[i];
+  for (std::size_t i = 0; i < report.slo.verdicts.size(); ++i) {
+    const SloVerdict& verdict = report.slo.verdicts[i];
     const std::string field = fmt::format("slo.{}.", i);
     const std::string asked =
         (verdict.is_share() ? "at least " : "at most ") + slo_amount(verdict, verdict.limit);
+    const bool is_doubtful = is_in_doubt(report, verdict);
+    const Tone tone = !verdict.met ? Tone::bad : is_doubtful ? Tone::warning : Tone::good;
     table.rows.push_back({verdict.name, cell(asked, field + "limit", verdict.limit),
                           verdict.value
                               ? cell(slo_amount(verdict, *verdict.value), field + "value", *verdict.value)
                               : Cell("-"),
-                          Cell(outcome(verdict), verdict.met ? Tone::good : Tone::bad)});
+                          Cell(outcome(verdict) + (is_doubtful ? ", in doubt" : ""), tone)});
   }
   return table;
 }
@@ -135,7 +137,7 @@ Section headline_section(const Report& report) {
     section.blocks.emplace_back(std::move(figures));
   }
   if (!report.slo.verdicts.empty()) {
-    section.blocks.emplace_back(limits_table(report.slo));
+    section.blocks.emplace_back(limits_table(report));
   }
   return section;
 }

@@ -106,9 +106,8 @@ Chart cdf_chart(const Report& report, const LatencyCurve& curve, const RequestLi
   chart.id = curve.metric + "-cdf";
   chart.title = is_gap ? name + ": gaps between tokens, over all requests" : name + " of requests";
   chart.summary = fmt::format(
-      "Share of {} with a {} of at most so many milliseconds, drawn from a histogram "
-      "within 0.2 % of each value.",
-      counted(curve.count, is_gap ? "gap" : "request"), name);
+      "Share of {} {} at most so many milliseconds. Drawn from a histogram, within 0.2 % of each value.",
+      counted(curve.count, is_gap ? "gap" : "request"), is_gap ? "that take" : "whose " + name + " is");
   chart.x = {name + ", ms", true};
   chart.y = {is_gap ? "share of gaps, %" : "share of requests, %"};
   ChartSeries series{name};

@@ -1,5 +1,6 @@
 // What the time of the replicas went to.
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -38,6 +39,11 @@ std::vector<Owner> owners(const Summary& summary) {
   return all;
 }
 
+bool is_anywhere(const Part& part, const std::vector<Owner>& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Owner& owner) { return owner.split->*part.share != 0; });
+}
+
 /// results.json has no bubble where there is none.
 Cell part_cell(const Owner& owner, const Part& part) {
   const double share = owner.split->*part.share;
@@ -62,8 +68,8 @@ Section time_section(const Report& report) {
       "Compute: under the compute roof. Bandwidth: under the memory roof. Communication: between GPUs of a "
       "replica. "
       "Latency: start-up of kernels. Host: scheduler, launch and sampling that the GPU waits for. Bubble: "
-      "waiting for "
-      "a stage of the pipeline. Idle: no step runs.";
+      "waiting for a "
+      "stage of the pipeline. Idle: no step runs. Parts that are nowhere are left out.";
   chart.kind = ChartKind::stacked_bars;
   chart.y = {"share of time, %"};
   TableBlock table{"Shares of time", {"of"}, {}};
@@ -71,8 +77,13 @@ Section time_section(const Report& report) {
     chart.categories.push_back(owner.name);
     table.rows.push_back({owner.name});
   }
-  for (const Part& part : kParts) {
+  for (std::size_t place = 0; place < kParts.size(); ++place) {
+    const Part& part = kParts[place];
+    if (!is_anywhere(part, all)) {
+      continue;
+    }
     ChartSeries series{part.name};
+    series.colour = static_cast<int>(place);
     table.columns.emplace_back(part.name);
     for (std::size_t i = 0; i < all.size(); ++i) {
       series.points.push_back({0, 100 * (all[i].split->*part.share)});

@@ -38,21 +38,22 @@ class TimelineCharts {
   }
 
   [[nodiscard]] Chart requests() const {
-    Chart chart =
-        over_time("request-timeline", "Requests",
-                  "Requests in steps and decoding, on all replicas, and waiting: means of each bin, and "
-                  "the most that a request found waiting as it came.",
-                  "requests");
+    Chart chart = over_time("request-timeline", "Requests",
+                            "Requests in steps, on all replicas, and waiting: means of each bin, and "
+                            "the most that a request found waiting as it came.",
+                            "requests");
     add_pools(chart, "running", [this](const PoolTimeline& pool, std::size_t, std::size_t bin) {
       return mean(pool.bins[bin].running, bin);
     });
-    add_pools(chart, "decoding", [this](const PoolTimeline& pool, std::size_t, std::size_t bin) {
-      return mean(pool.bins[bin].decoding, bin);
-    });
+    if (timeline_.pools.size() == 1) {  // of several pools the batches have a chart of their own
+      add_pools(chart, "decoding", [this](const PoolTimeline& pool, std::size_t, std::size_t bin) {
+        return mean(pool.bins[bin].decoding, bin);
+      });
+    }
     ChartSeries waiting{"waiting"};
     ChartSeries most{"waiting, most found"};
     most.is_dashed = true;
-    waiting.colour = most.colour = static_cast<int>(2 * timeline_.pools.size());
+    waiting.colour = most.colour = static_cast<int>(chart.series.size());
     for (std::size_t bin = 0; bin < timeline_.requests.size(); ++bin) {
       waiting.points.push_back({middle(bin), mean(timeline_.waiting(bin), bin)});
       if (const std::int64_t found = timeline_.requests[bin].most_waiting; found >= 0) {
