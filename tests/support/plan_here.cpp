@@ -10,7 +10,8 @@ PlanHere plan_here(const std::string& text) {
   const std::vector<ShapeFacts> facts = shape_facts(spec, space, 1);
   const PlanSearch search(spec, space, facts);
   KnownOutcomes known;
-  for (std::vector<Evaluation> wanted = search.wanted(known); !wanted.empty(); wanted = search.wanted(known)) {
+  for (std::vector<Evaluation> wanted = search.wanted(known); !wanted.empty();
+       wanted = search.wanted(known)) {
     for (const Evaluation& evaluation : wanted) {
       known.add(evaluation, evaluate(space.book.scenario(evaluation), false));
     }

@@ -45,7 +45,8 @@ void add_text(const Json& json, int depth, std::string& text) {
   text += "\n" + std::string(static_cast<std::size_t>(2 * depth), ' ') + (json.is_object() ? "}" : "]");
 }
 
-void add_interval(Json& json, const std::string& prefix, double mean, const std::optional<double>& half_width) {
+void add_interval(Json& json, const std::string& prefix, double mean,
+                  const std::optional<double>& half_width) {
   json[prefix.empty() ? "mean" : prefix] = kept_figure(mean);
   if (half_width) {
     const std::string before = prefix.empty() ? "" : prefix + "_";
@@ -84,9 +85,12 @@ Json metric_json(const ComparedMetric& metric) {
 }
 
 Json split_json(const TimeSplit& split) {
-  return {{"compute", kept_figure(split.compute)}, {"bandwidth", kept_figure(split.bandwidth)},
-          {"communication", kept_figure(split.communication)}, {"latency", kept_figure(split.latency)},
-          {"host", kept_figure(split.host)}, {"bubble", kept_figure(split.bubble)},
+  return {{"compute", kept_figure(split.compute)},
+          {"bandwidth", kept_figure(split.bandwidth)},
+          {"communication", kept_figure(split.communication)},
+          {"latency", kept_figure(split.latency)},
+          {"host", kept_figure(split.host)},
+          {"bubble", kept_figure(split.bubble)},
           {"idle", kept_figure(split.idle)}};
 }
 

@@ -75,7 +75,8 @@ std::string leader_sentence(const CompareReport& report, std::size_t place) {
       others.push_back(study.variants[other]);
     }
   }
-  return text + (others.empty() ? "." : "; no difference is shown to " + join_alternatives(others, "or") + ".");
+  return text +
+         (others.empty() ? "." : "; no difference is shown to " + join_alternatives(others, "or") + ".");
 }
 
 /// "at 8 req/s and at 12 req/s" where something holds; "" where it does nowhere.
@@ -169,12 +170,12 @@ void add_warnings(const CompareReport& report, std::size_t variant, std::vector<
     return each.error.empty() && !each.has_same_requests;
   });
   if (uneven.count > 0) {
-    sentences.push_back(fmt::format(
-        "{} did not complete the same tokens as {}{}: differences are not all of its doing", name,
-        report.study->variants.front(), uneven.in_words));
+    sentences.push_back(
+        fmt::format("{} did not complete the same tokens as {}{}: differences are not all of its doing", name,
+                    report.study->variants.front(), uneven.in_words));
   }
-  const double extrapolated = largest_of(
-      report, variant, [](const VariantResult& each) { return each.extrapolated_share; });
+  const double extrapolated =
+      largest_of(report, variant, [](const VariantResult& each) { return each.extrapolated_share; });
   if (extrapolated >= kLeastExtrapolated) {
     sentences.push_back(
         fmt::format("{} spends up to {:.2g} % of the time in steps on kernels outside of what was measured",
@@ -217,10 +218,9 @@ std::string difference_in_words(const std::string& metric, const Difference& dif
   }
   // Twice as much and more is easier to read as a factor.
   if (*share >= 1) {
-    const std::string range =
-        half_width ? fmt::format(" ({}-{})", short_number(1 + *share - *half_width),
-                                 short_number(1 + *share + *half_width))
-                   : "";
+    const std::string range = half_width ? fmt::format(" ({}-{})", short_number(1 + *share - *half_width),
+                                                       short_number(1 + *share + *half_width))
+                                         : "";
     return fmt::format("{}{} times as high as {}'s", short_number(1 + *share), range, baseline);
   }
   const double size = std::abs(*share);
@@ -258,12 +258,13 @@ std::vector<std::string> basis_sentences(const CompareReport& report) {
         is_all ? "Here" : "Where no interval is given,"));
   }
   if (static_cast<std::size_t>(exact) < report.result.loads.size()) {
-    sentences.push_back(study.seeds.size() < 2
-                            ? std::string("One seed shows no difference: chance may have made any of them. "
-                                          "\"seeds: 5\" tells.")
-                            : fmt::format("Means of {} seeds, with 95 % intervals by Student's t. A difference is "
-                                          "taken between runs that get the same requests.",
-                                          study.seeds.size()));
+    sentences.push_back(
+        study.seeds.size() < 2
+            ? std::string("One seed shows no difference: chance may have made any of them. "
+                          "\"seeds: 5\" tells.")
+            : fmt::format("Means of {} seeds, with 95 % intervals by Student's t. A difference is "
+                          "taken between runs that get the same requests.",
+                          study.seeds.size()));
   }
   if (report.result.tests > 0) {
     sentences.push_back(correction_sentence(report));

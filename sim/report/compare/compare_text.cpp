@@ -119,8 +119,8 @@ Column heading_column(const CompareStudy& study, const std::string& load, bool c
     column.width = std::max(column.width, width_of(name));
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    column.lines.push_back(styled(i == 0 ? Style::heading : Style::plain,
-                                  flush_left(names[i], column.width), colour));
+    column.lines.push_back(
+        styled(i == 0 ? Style::heading : Style::plain, flush_left(names[i], column.width), colour));
   }
   return column;
 }
@@ -140,8 +140,7 @@ std::string load_text(const CompareStudy& study, std::size_t place, const LoadRe
   for (std::size_t next = 1; next < columns.size() || text.empty();) {
     std::vector<const Column*> row = {&heading, &columns.front()};
     std::size_t used = heading.width + kGap.size() + columns.front().width;
-    while (next < columns.size() &&
-           (row.size() == 2 || used + kGap.size() + columns[next].width <= width)) {
+    while (next < columns.size() && (row.size() == 2 || used + kGap.size() + columns[next].width <= width)) {
       used += kGap.size() + columns[next].width;
       row.push_back(&columns[next++]);
     }

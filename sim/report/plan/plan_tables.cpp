@@ -62,8 +62,8 @@ Cell rate_cell(const SustainedRate& rate, std::size_t shape) {
 /// What the size that stands for the shape sustains, when that was looked for.
 Cell rate_of_shown(const PlanResult& plan, AssessmentPlace place) {
   const std::optional<SustainedRate>& rate = plan.shapes[place.shape].sustained;
-  const bool is_of_this_size = rate && !rate->tried.empty() &&
-                               rate->tried.front().size.units == at(plan, place).size.units;
+  const bool is_of_this_size =
+      rate && !rate->tried.empty() && rate->tried.front().size.units == at(plan, place).size.units;
   return is_of_this_size ? rate_cell(*rate, place.shape) : Cell("");
 }
 
@@ -129,13 +129,12 @@ std::optional<TableBlock> front_table(const PlanResult& plan) {
     const AssessmentPlace place{plan.front[i].first, plan.front[i].second};
     const Assessment& assessment = at(plan, place);
     const std::string path = fmt::format("front.{}", i);
-    table.rows.push_back(
-        {plan.shapes[place.shape].name,
-         count_cell(assessment.size.units, json_path(place) + ".size.units"),
-         dollars_cell(assessment.size.dollars_per_hour, path + ".dollars_per_hour"),
-         {power_in_words(mean_watts(assessment)),
-          ResultsNumber{path + ".mean_power_watts", mean_watts(assessment)}},
-         latency_cell(assessment.find(plan.latency_axis), path + "." + plan.latency_axis)});
+    table.rows.push_back({plan.shapes[place.shape].name,
+                          count_cell(assessment.size.units, json_path(place) + ".size.units"),
+                          dollars_cell(assessment.size.dollars_per_hour, path + ".dollars_per_hour"),
+                          {power_in_words(mean_watts(assessment)),
+                           ResultsNumber{path + ".mean_power_watts", mean_watts(assessment)}},
+                          latency_cell(assessment.find(plan.latency_axis), path + "." + plan.latency_axis)});
   }
   return if_any(std::move(table));
 }
@@ -149,11 +148,10 @@ std::optional<TableBlock> rate_table(const PlanResult& plan) {
     const std::optional<SustainedRate>& rate = plan.shapes[shape].sustained;
     if (rate && !rate->tried.empty()) {
       const std::optional<double> above = headroom(*rate, traffic);
-      table.rows.push_back({plan.shapes[shape].name,
-                            count_cell(rate->tried.front().size.units,
-                                       fmt::format("shapes.{}.sustained.units", shape)),
-                            rate_cell(*rate, shape), above ? Cell(part_in_words(*above)) : Cell("none"),
-                            rate->limited_by});
+      table.rows.push_back(
+          {plan.shapes[shape].name,
+           count_cell(rate->tried.front().size.units, fmt::format("shapes.{}.sustained.units", shape)),
+           rate_cell(*rate, shape), above ? Cell(part_in_words(*above)) : Cell("none"), rate->limited_by});
     }
   }
   return if_any(std::move(table));

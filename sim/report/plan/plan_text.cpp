@@ -104,9 +104,8 @@ void PlanText::write_row(std::size_t shape) {
   const TargetResult* worst = assessment.worst();
   std::string target = worst != nullptr ? target_in_brief(*worst) : verdict_in_words(assessment.verdict);
   target += worst != nullptr && is_saturated(assessment) ? " *" : "";
-  const bool is_of_this_size =
-      result.sustained && !result.sustained->tried.empty() &&
-      result.sustained->tried.front().size.units == assessment.size.units;
+  const bool is_of_this_size = result.sustained && !result.sustained->tried.empty() &&
+                               result.sustained->tried.front().size.units == assessment.size.units;
   const std::string rate = is_of_this_size ? rate_in_words(*result.sustained) : "";
   const double dollars = assessment.size.dollars_per_hour;
   std::string row =

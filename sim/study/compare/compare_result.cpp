@@ -164,10 +164,9 @@ void add_curves(const Outcome& run, std::vector<LatencyCurve>& sums, std::vector
 }
 
 /// The parts of a split, for arithmetic on them.
-constexpr double TimeSplit::*kParts[] = {&TimeSplit::compute,       &TimeSplit::bandwidth,
-                                         &TimeSplit::communication, &TimeSplit::latency,
-                                         &TimeSplit::host,          &TimeSplit::bubble,
-                                         &TimeSplit::idle};
+constexpr double TimeSplit::*kParts[] = {
+    &TimeSplit::compute, &TimeSplit::bandwidth, &TimeSplit::communication, &TimeSplit::latency,
+    &TimeSplit::host,    &TimeSplit::bubble,    &TimeSplit::idle};
 
 /// What is known of runs by themselves.
 VariantResult summary_of(const Runs& runs) {

@@ -21,9 +21,9 @@ enum class Verdict { better, worse, higher, lower, no_difference };
 std::string_view to_string(Verdict verdict);
 
 struct Difference {
-  Estimate value;  ///< variant minus baseline, over pairs of runs with the same seed
-  double baseline = 0;           ///< mean of the baseline over those pairs
-  std::optional<double> p_value; ///< two-sided; absent where chance has no part, and for a single pair
+  Estimate value;                 ///< variant minus baseline, over pairs of runs with the same seed
+  double baseline = 0;            ///< mean of the baseline over those pairs
+  std::optional<double> p_value;  ///< two-sided; absent where chance has no part, and for a single pair
   /// By Holm's correction over the metrics of the variant under the load; the p-value itself without.
   std::optional<double> adjusted_p_value;
   Verdict verdict = Verdict::no_difference;
@@ -54,10 +54,10 @@ struct ComparedSlo {
 
 /// One variant under one load.
 struct VariantResult {
-  std::string error;              ///< why no run of it came to an end; all else is empty then
-  std::int64_t runs = 0;          ///< that came to an end
-  std::int64_t broken_runs = 0;   ///< that did not
-  std::string broken_by;          ///< the first of their errors
+  std::string error;             ///< why no run of it came to an end; all else is empty then
+  std::int64_t runs = 0;         ///< that came to an end
+  std::int64_t broken_runs = 0;  ///< that did not
+  std::string broken_by;         ///< the first of their errors
   std::int64_t unstable_runs = 0;
   std::string queue_sentence;     ///< of the first unstable run
   double failed_requests = 0;     ///< of all runs

@@ -40,9 +40,10 @@ ConfigNode changes_of(const ConfigNode& node) {
 
 std::vector<Variant> read_variants(const ConfigNode& variants, Diagnostics& diagnostics) {
   if (variants.kind != ConfigNode::Kind::map || variants.entries.size() < 2) {
-    diagnostics.add(variants.where,
-                    "variants: expected a map of two variants at least, such as \"{small chunks: "
-                    "{engine.max_num_batched_tokens: 512}, large chunks: {engine.max_num_batched_tokens: 4096}}\"");
+    diagnostics.add(
+        variants.where,
+        "variants: expected a map of two variants at least, such as \"{small chunks: "
+        "{engine.max_num_batched_tokens: 512}, large chunks: {engine.max_num_batched_tokens: 4096}}\"");
     return {};
   }
   std::vector<Variant> result;
@@ -69,7 +70,8 @@ void refuse_keys(const ConfigNode& tree, const std::vector<SetKey>& set_keys, Di
       found = found != nullptr ? found->find(key) : nullptr;
     }
     if (found != nullptr) {
-      diagnostics.add(found->where, fmt::format("{} cannot be changed here: {}", fmt::join(set.path, "."), set.by));
+      diagnostics.add(found->where,
+                      fmt::format("{} cannot be changed here: {}", fmt::join(set.path, "."), set.by));
     }
   }
 }

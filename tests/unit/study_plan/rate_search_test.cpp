@@ -1,11 +1,12 @@
 // The highest rate that meets, against thresholds that made-up outcomes have.
 
+#include "sim/study/plan/rate_search.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "sim/study/plan/rate_search.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/dice.hpp"
 

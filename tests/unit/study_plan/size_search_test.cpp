@@ -1,12 +1,13 @@
-// The smallest size that meets, found by asking about few of them. Expected values are the thresholds that the
-// made-up outcomes have.
+// The smallest size that meets, found by asking about few of them. Expected values are the thresholds that
+// the made-up outcomes have.
+
+#include "sim/study/plan/size_search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
-#include "sim/study/plan/size_search.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {
@@ -40,11 +41,11 @@ TEST_CASE("The smallest size that meets is found for every threshold, from eithe
   for (const std::vector<std::int64_t>& units : {one_to(1), one_to(2), one_to(7), one_to(64), uneven}) {
     for (std::int64_t threshold = 1; threshold <= units.back() + 1; ++threshold) {
       for (const bool ceiling_first : {false, true}) {
-        for (const std::optional<double> load : {std::optional<double>(), std::optional(0.1),
-                                                 std::optional(0.8 * static_cast<double>(threshold)),
-                                                 std::optional(100.0)}) {
-          const auto expected = std::find_if(units.begin(), units.end(),
-                                             [&](std::int64_t each) { return each >= threshold; });
+        for (const std::optional<double> load :
+             {std::optional<double>(), std::optional(0.1),
+              std::optional(0.8 * static_cast<double>(threshold)), std::optional(100.0)}) {
+          const auto expected =
+              std::find_if(units.begin(), units.end(), [&](std::int64_t each) { return each >= threshold; });
           const Asked asked = search(units, ceiling_first, threshold, load);
           CAPTURE(units, threshold, ceiling_first, load.value_or(-1));
           REQUIRE(asked.answer);
