@@ -63,8 +63,7 @@ std::vector<LatencyCurve> curves_of(const MetricsRecorder& recorder) {
   return curves;
 }
 
-Outcome run_to_end(const Scenario& scenario, bool with_curves) {
-  const Deployment deployment = make_deployment(scenario);
+Outcome run_to_end(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
   MetricsRecorder recorder = make_recorder(scenario, false);
   Simulation simulation = make_simulation(scenario, deployment, recorder);
   simulation.run();
@@ -142,13 +141,25 @@ std::vector<std::string> study_metric_names() {
   return names;
 }
 
+Outcome failed_outcome(std::string why) {
+  Outcome outcome;
+  outcome.error = std::move(why);
+  return outcome;
+}
+
 Outcome evaluate(const Scenario& scenario, bool with_curves) {
   try {
-    return run_to_end(scenario, with_curves);
+    return run_to_end(scenario, make_deployment(scenario), with_curves);
   } catch (const InputError& mistake) {
-    Outcome outcome;
-    outcome.error = mistake.what();
-    return outcome;
+    return failed_outcome(mistake.what());
+  }
+}
+
+Outcome evaluate(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
+  try {
+    return run_to_end(scenario, deployment, with_curves);
+  } catch (const InputError& mistake) {
+    return failed_outcome(mistake.what());
   }
 }
 

@@ -6,27 +6,47 @@
 #include <utility>
 
 #include "sim/study/executor/journal.hpp"
+#include "sim/study/executor/own_process.hpp"
 
 namespace inferometer {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks(100);
 
-/// What a worker does with an evaluation, which came as text.
-std::string answer(const StudyBook& book, bool with_curves, const std::string& question) {
-  const Evaluation evaluation = evaluation_from(question);
-  std::optional<Scenario> scenario;
-  try {
-    scenario = book.scenario(evaluation);
-  } catch (const InputError& mistake) {
-    Outcome outcome;
-    outcome.error = mistake.what();
-    return to_text(outcome);
+/// What a worker does: answers evaluations, which come as text.
+class Evaluations {
+ public:
+  Evaluations(const StudyBook& book, bool with_curves) : book_(book), with_curves_(with_curves) {}
+
+  std::string answer(const std::string& question) {
+    const Evaluation evaluation = evaluation_from(question);
+    try {
+      const Scenario scenario = book_.scenario(evaluation);
+      if (scenario.nodes && scenario.nodes->network == NetworkModel::simgrid) {
+        return in_own_process([&] { return to_text(evaluate(scenario, with_curves_)); });
+      }
+      return to_text(evaluate(scenario, deployment(evaluation.study_case, scenario), with_curves_));
+    } catch (const InputError& mistake) {
+      return to_text(failed_outcome(mistake.what()));
+    }
   }
-  const auto work = [&] { return to_text(evaluate(*scenario, with_curves)); };
-  const bool needs_own_process = scenario->nodes && scenario->nodes->network == NetworkModel::simgrid;
-  return needs_own_process ? in_own_process(work) : work();
-}
+
+ private:
+  /// Tables of prices take longer than many a run; a case comes with several seeds and loads.
+  const Deployment& deployment(std::int64_t study_case, const Scenario& scenario) {
+    constexpr std::size_t kMostKept = 16;
+    const auto found = kept_.find(study_case);
+    Deployment made = make_deployment(scenario, found == kept_.end() ? nullptr : &found->second);
+    if (found == kept_.end() && kept_.size() == kMostKept) {
+      kept_.clear();
+    }
+    return kept_.insert_or_assign(study_case, std::move(made)).first->second;
+  }
+
+  const StudyBook& book_;
+  bool with_curves_;
+  std::map<std::int64_t, Deployment> kept_;  // the last one of a case
+};
 
 class Conversation {
  public:
@@ -91,9 +111,7 @@ class Conversation {
     in_flight_.erase(found);
     ++run_.evaluated;
     if (!answer.failure.empty()) {
-      Outcome outcome;
-      outcome.error = std::move(answer.failure);
-      run_.known.add(evaluation, std::move(outcome));
+      run_.known.add(evaluation, failed_outcome(std::move(answer.failure)));
       return;
     }
     if (journal_) {
@@ -134,9 +152,10 @@ std::optional<StudyRun> run_study(const StudyBook& book, const WantedEvaluations
   ExecutorOptions how;
   how.jobs = options.jobs;
   how.fingerprint = book.fingerprint();
+  Evaluations evaluations(book, options.with_curves);
   std::optional<StudyRun> run;
   with_executor(
-      how, [&](const std::string& question) { return answer(book, options.with_curves, question); },
+      how, [&](const std::string& question) { return evaluations.answer(question); },
       [&](Executor& executor) { run = Conversation(book, wanted, options, executor).run(); });
   return run;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/study/compare/compare_study.hpp"
-#include "sim/study/compare/statistics.hpp"
+#include "sim/study/statistics.hpp"
 
 namespace inferometer {
 

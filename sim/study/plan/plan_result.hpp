@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,8 @@ enum class Verdict {
   failed,     ///< too many requests were rejected or lost
   cannot_run,
 };
+/// "misses_slo"
+std::string_view to_string(Verdict verdict);
 
 /// One deployment under one load, over all seeds.
 struct Assessment {
@@ -82,6 +85,7 @@ enum class ShapeFate {
   too_large,         ///< not one unit is within the limits
   does_not_fit,      ///< the model does not fit, or the GPU cannot do what is asked of it
 };
+/// "bound_dearer"
 std::string_view to_string(ShapeFate fate);
 
 /// A combination of the candidates' values, whatever its size.
