@@ -1,5 +1,5 @@
-// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3. All else
-// on the page stands without it.
+// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3, where
+// the page has them, and readies the page for paper. All else on it stands without this.
 (function () {
   'use strict';
 
@@ -385,8 +385,12 @@
     }
   }
 
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  const figures = JSON.parse(document.getElementById('chart-data').textContent).map((spec) => new Figure(spec));
+  let figures = [];
+  const data = document.getElementById('chart-data');
+  if (data) {
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    figures = JSON.parse(data.textContent).map((spec) => new Figure(spec));
+  }
   dark.addEventListener('change', () => figures.forEach((figure) => figure.draw()));
 
   // On paper: light, unfolded, and charts as wide as the page, whatever the window was.
