@@ -42,8 +42,8 @@
   }
 
   /**
-   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two decades also 2 and 5; within less
-   * than half a decade equal steps, as on a linear axis.
+   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
+   * than half of one equal steps, as on a linear axis.
    */
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
@@ -57,7 +57,7 @@
       }
       return ticks;
     }
-    const factors = decades <= 2 && most >= 6 ? [1, 2, 5] : [1];
+    const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
     const ticks = [];
     for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power += every) {
@@ -223,20 +223,21 @@
     return (spec.x.label ? spec.x.label + ': ' : '') + fullNumber(series.x[place]);
   }
 
-  function tooltip(spec) {
+  function tooltip(spec, plotWidth) {
+    const most = Math.max(16, Math.min(60, Math.floor(plotWidth / 9)));  // characters
     return {
       backgroundColor: colour('text'),
       titleColor: colour('card'),
       bodyColor: colour('card'),
       callbacks: {
-        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), 60) : '',
+        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), most) : '',
         label: (item) => {
           const series = spec.series[item.datasetIndex];
-          return ' ' + cut(series.name, 40) + ': ' + fullNumber(series.y[item.dataIndex]);
+          return ' ' + cut(series.name, Math.ceil(most * 2 / 3)) + ': ' + fullNumber(series.y[item.dataIndex]);
         },
         afterLabel: (item) => {
           const labels = spec.series[item.datasetIndex].labels;
-          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], 60) : undefined;
+          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], most) : undefined;
         },
       },
     };
@@ -245,9 +246,11 @@
   function options(spec, plotWidth) {
     const lying = spec.kind === 'stacked_bars';
     const of = (vertical) => spec.lines.filter((line) => (line.vertical && !lying) === vertical).map((line) => line.at);
-    const scales = {x: axis(spec.x, of(true)), y: axis(spec.y, of(false))};
+    const scales = {x: axis(spec.x, of(true)), y: {...axis(spec.y, of(false)), beginAtZero: !spec.y.log}};
+    // Time ends where it ends, and shares at 100 %, not at the next tick.
+    scales.x.bounds = 'data';
     if (lying) {
-      scales.x = {...axis(spec.y, of(false)), stacked: true};
+      scales.x = {...axis(spec.y, of(false)), stacked: true, bounds: 'data'};
       scales.y = {stacked: true, grid: {display: false, borderColor: colour('edge')},
         ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], Math.max(8, Math.min(28, Math.floor(plotWidth / 20))))}};
     }
@@ -259,7 +262,7 @@
       indexAxis: lying ? 'y' : 'x',
       interaction: {mode: mode, intersect: false, axis: lying ? 'y' : mode === 'index' ? 'x' : 'xy'},
       scales: scales,
-      plugins: {legend: {display: false}, tooltip: tooltip(spec), straightLines: {lines: spec.lines}},
+      plugins: {legend: {display: false}, tooltip: tooltip(spec, plotWidth), straightLines: {lines: spec.lines}},
     };
   }
 
