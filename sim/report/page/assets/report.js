@@ -41,6 +41,21 @@
     return text.length <= most ? text : text.slice(0, most - 1) + '…';
   }
 
+  /** Ticks in equal steps of 1, 2 or 5 times a power of ten, about as many as there is room for. */
+  function evenTicks(min, max, most) {
+    if (!(max > min)) {
+      return [min];
+    }
+    const raw = (max - min) / most;
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw * 0.999999) || raw;
+    const ticks = [];
+    for (let at = Math.ceil(min / step - 1e-6); at * step <= max + step * 1e-6; at += 1) {
+      ticks.push(Number((at * step).toPrecision(12)));
+    }
+    return ticks;
+  }
+
   /**
    * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
    * than half of one equal steps, as on a linear axis.
@@ -48,14 +63,7 @@
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
     if (decades < 0.5) {
-      const raw = (max - min) / Math.min(4, most);
-      const power = Math.pow(10, Math.floor(Math.log10(raw)));
-      const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw);
-      const ticks = [];
-      for (let at = Math.ceil(min / step); at * step <= max * 1.000001; at += 1) {
-        ticks.push(Number((at * step).toPrecision(12)));
-      }
-      return ticks;
+      return evenTicks(min, max, Math.min(4, most));
     }
     const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
@@ -173,9 +181,13 @@
     return series.weights.map((weight) => Math.max(2, 11 * Math.sqrt(weight / heaviest)));
   }
 
-  /** An axis of values, wide enough for the lines across it. */
-  function axis(description, atLines) {
-    const ticks = {color: colour('muted'), maxRotation: 0, callback: shortNumber};
+  /**
+   * An axis of values, wide enough for the lines across it. One that lies ends where its data end: time where the run ends,
+   * shares at 100 %.
+   */
+  function axis(description, atLines, lies) {
+    const ticks = {color: colour('muted'), maxRotation: 0, autoSkip: !(description.log || lies), callback: shortNumber};
+    const room = (scale) => lies ? Math.max(2, Math.floor(scale.chart.width / 60)) : 8;
     const result = {
       type: description.log ? 'logarithmic' : 'linear',
       title: {display: description.label !== '', text: description.label, color: colour('muted')},
@@ -196,10 +208,13 @@
         scale.min = min / margin;
         scale.max = max * margin;
       };
-      ticks.autoSkip = false;
       result.afterBuildTicks = (scale) => {
-        const most = scale.isHorizontal() ? Math.max(2, Math.floor(scale.chart.width / 55)) : 8;
-        scale.ticks = logTicks(scale.min, scale.max, most).map((value) => ({value: value}));
+        scale.ticks = logTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
+      };
+    } else if (lies) {
+      result.bounds = 'data';
+      result.afterBuildTicks = (scale) => {
+        scale.ticks = evenTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
       };
     }
     return result;
@@ -246,11 +261,9 @@
   function options(spec, plotWidth) {
     const lying = spec.kind === 'stacked_bars';
     const of = (vertical) => spec.lines.filter((line) => (line.vertical && !lying) === vertical).map((line) => line.at);
-    const scales = {x: axis(spec.x, of(true)), y: {...axis(spec.y, of(false)), beginAtZero: !spec.y.log}};
-    // Time ends where it ends, and shares at 100 %, not at the next tick.
-    scales.x.bounds = 'data';
+    const scales = {x: axis(spec.x, of(true), true), y: {...axis(spec.y, of(false), false), beginAtZero: !spec.y.log}};
     if (lying) {
-      scales.x = {...axis(spec.y, of(false)), stacked: true, bounds: 'data'};
+      scales.x = {...axis(spec.y, of(false), true), stacked: true};
       scales.y = {stacked: true, grid: {display: false, borderColor: colour('edge')},
         ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], Math.max(8, Math.min(28, Math.floor(plotWidth / 20))))}};
     }
