@@ -72,14 +72,15 @@ StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, con
     add_products(row_operators(stage_, tensor_parallel_, 1));
   }
   const auto layers = static_cast<double>(stage_.layers);
+  const Roofs prefill = roofline_->roofs(OperatorFamily::prefill_attention);
+  PrefillAttention of_chunks{layers * to_seconds(prefill.start_up),
+                             layers * pair.flops.count() / prefill.compute.count()};
   if (is_calibrated && kernels_->choose(*pair.call).fit != nullptr) {
-    pair_seconds_ = calibrated_pair_seconds(pool, pair);
-  } else {
-    pair_seconds_ =
-        layers * pair.flops.count() / roofline_->roofs(OperatorFamily::prefill_attention).compute.count();
+    of_chunks = calibrated_prefill(pool, pair);
   }
+  pair_seconds_ = of_chunks.per_pair;
   if (is_calibrated && kernels_->choose(*context.call).fit != nullptr) {
-    context_seconds_ = calibrated_context_seconds(pool, context);
+    context_seconds_ = calibrated_context_seconds(pool, context, of_chunks.start_up);
   } else {
     const Operator one_token = decode_attention(stage_, tensor_parallel_, 0, 1, false);
     const Roofs roofs = roofline_->roofs(OperatorFamily::decode_attention);
@@ -98,7 +99,8 @@ void StagePrices::add_products(const std::vector<Operator>& operators) {
 }
 
 // The lowest correction of all knots times the work: a correction between knots lies between theirs.
-double StagePrices::calibrated_pair_seconds(const PoolDeployment& pool, const Operator& one_layer) const {
+StagePrices::PrefillAttention StagePrices::calibrated_prefill(const PoolDeployment& pool,
+                                                              const Operator& one_layer) const {
   const ChosenFit chosen = kernels_->choose(*one_layer.call);
   double lowest = std::numeric_limits<double>::max();
   for (const double length : knots_to(2 * pool.limits.max_model_len)) {
@@ -112,16 +114,25 @@ double StagePrices::calibrated_pair_seconds(const PoolDeployment& pool, const Op
   }
   RooflineConstants exact = chosen.fit->roofline;
   exact.overhang_tokens = 1;
-  const double of_one = roofline_parts(*one_layer.call, exact, *gpu_).compute_s;
-  const double seconds = static_cast<double>(one_layer.repeats) * of_one * portable_exp(lowest);
-  return std::max(0.0, seconds * (stage_.sliding_window ? kChordOfWindow : 1) - kSlopeRounding);
+  const RooflineParts of_one = roofline_parts(*one_layer.call, exact, *gpu_);
+  const double factor = static_cast<double>(one_layer.repeats) * portable_exp(lowest);
+  const double pair = factor * of_one.compute_s * (stage_.sliding_window ? kChordOfWindow : 1);
+  return {factor * of_one.start_up_s, std::max(0.0, pair - kSlopeRounding)};
 }
 
 // For each batch, the price is straight between means that are powers of two, and the least of price /
-// context is at the end of a piece.
-double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const Operator& one_layer) const {
+// context is at the end of a piece. A step pays a launch of attention at least, that of the decodes or, in
+// their stead, that of its chunks: without it few short sequences would cost nothing.
+double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const Operator& one_layer,
+                                               double prefill_start_up) const {
   const std::int64_t rows = pool.pricer_limits.max_rows;
   const CalibratedDecode attention(*kernels_, one_layer, rows);
+  const auto seconds = [&attention](std::int64_t batch, std::int64_t context, bool beside_prefill) {
+    StepCost cost;
+    attention.add(batch, context, beside_prefill, cost);
+    return to_seconds(cost.total());
+  };
+  const double launch = std::min(seconds(1, 1, false) - seconds(1, 1, true), prefill_start_up);
   const std::int64_t longest = std::min(
       pool.limits.max_model_len, stage_.sliding_window.value_or(std::numeric_limits<std::int64_t>::max()));
   double lowest = std::numeric_limits<double>::max();
@@ -130,9 +141,7 @@ double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const
     for (std::int64_t mean = 1; !is_last; mean *= 2) {
       is_last = mean >= longest;
       const std::int64_t context = batch * std::min(mean, longest);
-      StepCost cost;
-      attention.add(batch, context, true, cost);
-      lowest = std::min(lowest, to_seconds(cost.total()) / static_cast<double>(context));
+      lowest = std::min(lowest, (launch + seconds(batch, context, true)) / static_cast<double>(context));
     }
   }
   return std::max(0.0, lowest - kSlopeRounding);

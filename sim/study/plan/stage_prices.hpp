@@ -38,12 +38,19 @@ class StagePrices {
   [[nodiscard]] double seconds_per_context_token() const { return slow_ * context_seconds_; }
 
  private:
+  /// Of all layers at least: of a step with chunks, and of each pair of new token and key.
+  struct PrefillAttention {
+    double start_up = 0;
+    double per_pair = 0;
+  };
+
   [[nodiscard]] RoofTimes time(const Operator& part) const;
   [[nodiscard]] double sum_of(const std::vector<Operator>& operators) const;
   void add_products(const std::vector<Operator>& operators);
-  [[nodiscard]] double calibrated_pair_seconds(const PoolDeployment& pool, const Operator& one_layer) const;
-  [[nodiscard]] double calibrated_context_seconds(const PoolDeployment& pool,
-                                                  const Operator& one_layer) const;
+  [[nodiscard]] PrefillAttention calibrated_prefill(const PoolDeployment& pool,
+                                                    const Operator& one_layer) const;
+  [[nodiscard]] double calibrated_context_seconds(const PoolDeployment& pool, const Operator& one_layer,
+                                                  double prefill_start_up) const;
 
   ModelSpec stage_;
   std::int64_t tensor_parallel_;

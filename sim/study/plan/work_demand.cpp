@@ -12,9 +12,9 @@
 namespace inferometer {
 namespace {
 
-/// Shares of requests by output, up to which whole answers are asked for: a few that are much longer than
-/// the others would leave all of them much time.
-constexpr std::array<double, 4> kShortestAnswers = {0.5, 0.9, 0.99, 1};
+/// Shares of answers that are to end in a window, had all requests come at its last arrival: waiting for more
+/// makes the window longer, which a few long answers may not be worth.
+constexpr std::array<double, 4> kAnswersInWindow = {0.5, 0.9, 0.99, 1};
 
 std::string key_of(const SloTarget& target) {
   return fmt::format("{}_{} = {:g} ms", to_string(target.metric), to_string(target.statistic),
@@ -96,37 +96,55 @@ std::int64_t most_missing(const WorkDemand& demand, std::span<const RequestWork>
          most_above(demand.tpot, with_tpot);
 }
 
-/// The tightest time: over all requests, and over halves, quarters ... of the run, each of which may have all
-/// that are missing. `busy`: by request, seconds of a unit. O(requests log requests).
-WorkBound tightest(std::span<const RequestWork> works, const std::vector<double>& busy,
-                   double deadline_seconds, std::int64_t missing) {
-  WorkBound bound;
-  const auto count = static_cast<std::int64_t>(works.size());
-  std::vector<double> part;
-  for (std::int64_t parts = 1; parts == 1 || count / parts > 2 * missing; parts *= 2) {
-    if (count / parts == 0) {
-      break;
+/// Times from arrival by which parts of a request's work are done, in seconds.
+struct Deadlines {
+  double prompt = 0;
+  std::optional<double> last_token;  ///< that of a request of one token; absent: no matter when
+  double per_later = 0;              ///< later for each token after the first
+};
+
+/// Seconds of a unit.
+struct Busy {
+  double prompt = 0;
+  double later = 0;
+};
+
+/// The work of requests that must be done by the end of a window which is so long after the last arrival.
+class WindowWork {
+ public:
+  /// `busy`: by request. Both outlive this object.
+  WindowWork(std::span<const RequestWork> works, std::span<const Busy> busy, const Deadlines& deadlines,
+             std::int64_t missing)
+      : works_(works), busy_(busy), deadlines_(deadlines), missing_(missing) {}
+
+  /// Of requests [begin, end), but for those that may be missing and have most of it.
+  [[nodiscard]] WorkBound of(std::int64_t begin, std::int64_t end, double after_last) {
+    const std::int64_t kept = end - begin - missing_;
+    if (kept <= 0) {
+      return {};
     }
-    for (std::int64_t i = 0; i < parts; ++i) {
-      const auto begin = i * count / parts;
-      const auto end = (i + 1) * count / parts;
-      const std::int64_t kept = end - begin - missing;
-      if (kept <= 0) {
-        continue;
-      }
-      part.assign(busy.begin() + begin, busy.begin() + end);
-      std::nth_element(part.begin(), part.begin() + (kept - 1), part.end());
-      const double work = std::accumulate(part.begin(), part.begin() + kept, 0.0);
-      const Duration arrivals =
-          works[static_cast<std::size_t>(end - 1)].arrival - works[static_cast<std::size_t>(begin)].arrival;
-      const double window = to_seconds(arrivals) + deadline_seconds;
-      if (work / window > bound.units) {
-        bound = {work / window, work, window, kept};
-      }
+    const TimePoint last = works_[static_cast<std::size_t>(end - 1)].arrival;
+    parts_.clear();
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const double left = to_seconds(last - works_[i].arrival) + after_last;
+      const double whole_by =
+          deadlines_.last_token.value_or(0) + deadlines_.per_later * static_cast<double>(works_[i].later);
+      const bool is_whole = deadlines_.last_token && whole_by <= left;
+      parts_.push_back(busy_[i].prompt + (is_whole ? busy_[i].later : 0));
     }
+    std::nth_element(parts_.begin(), parts_.begin() + (kept - 1), parts_.end());
+    const double work = std::accumulate(parts_.begin(), parts_.begin() + kept, 0.0);
+    const double window = to_seconds(last - works_[static_cast<std::size_t>(begin)].arrival) + after_last;
+    return {work / window, work, window, kept};
   }
-  return bound;
-}
+
+ private:
+  std::span<const RequestWork> works_;
+  std::span<const Busy> busy_;
+  Deadlines deadlines_;
+  std::int64_t missing_;
+  std::vector<double> parts_;
+};
 
 void keep_tighter(const WorkBound& other, WorkBound& bound) {
   if (other.units > bound.units) {
@@ -158,84 +176,94 @@ class DemandOfRun {
       : demand_(demand), pools_(pools), works_(std::move(works)), missing_(missing) {
     std::copy_if(pools.begin(), pools.end(), std::back_inserter(decoding_),
                  [](const PoolCost& pool) { return pool.decodes; });
+    for (const RequestWork& work : works_) {
+      later_.push_back(static_cast<double>(work.later));
+    }
+    std::sort(later_.begin(), later_.end());
   }
 
-  WorkBound tightest_bound() const {
+  [[nodiscard]] WorkBound tightest_bound() const {
     WorkBound bound;
     if (demand_.e2el) {
-      add_whole(demand_.e2el->limit_seconds, bound);
+      const double limit = demand_.e2el->limit_seconds;
+      add({limit, limit, 0}, bound);
     }
     if (demand_.ttft) {
-      add_prompts(demand_.ttft->limit_seconds, bound);
-      if (demand_.tpot) {
-        add_answers(bound);
-      }
+      const double first = demand_.ttft->limit_seconds;
+      // The last token comes TTFT + (tokens after the first) x TPOT after the arrival.
+      demand_.tpot ? add({first, first, demand_.tpot->limit_seconds}, bound)
+                   : add({first, std::nullopt, 0}, bound);
     }
     return bound;
   }
 
  private:
-  static constexpr std::array<StepLimit, 3> kLimits = {StepLimit::tokens, StepLimit::sequences,
-                                                       StepLimit::kv_cache};
-
-  template <class WorkOf>
-  [[nodiscard]] WorkBound bound(std::span<const PoolCost> pools, double deadline, WorkOf work_of) const {
-    const double replicas = replicas_of(pools);
-    std::vector<double> busy;
-    busy.reserve(works_.size());
-    for (const RequestWork& work : works_) {
-      busy.push_back(work_of(work) / replicas);
-    }
-    return tightest(works_, busy, deadline, missing_);
-  }
-
-  /// Prompts are run by the deadline, and answers of up to so many tokens.
-  void add(double deadline, std::int64_t most_later, WorkBound& best) const {
-    for (const StepLimit limit : kLimits) {
+  void add(const Deadlines& deadlines, WorkBound& best) const {
+    for (const StepLimit limit : {StepLimit::tokens, StepLimit::sequences, StepLimit::kv_cache}) {
       const WorkRates all = rates_of_all(pools_, limit, works_);
-      keep_tighter(bound(pools_, deadline,
-                         [&](const RequestWork& work) {
-                           return work.later <= most_later ? all.whole(work) : all.prompt(work);
-                         }),
-                   best);
+      add_place(
+          pools_,
+          [&](const RequestWork& work) {
+            return Busy{all.prompt(work), all.later(work)};
+          },
+          deadlines, best);
       if (decoding_.size() < pools_.size() && !decoding_.empty()) {
         const WorkRates there = rates_of_all(decoding_, limit, works_);
-        keep_tighter(
-            bound(decoding_, deadline,
-                  [&](const RequestWork& work) { return work.later <= most_later ? there.later(work) : 0; }),
-            best);
+        add_place(
+            decoding_,
+            [&](const RequestWork& work) {
+              return Busy{0, there.later(work)};
+            },
+            deadlines, best);
       }
     }
   }
 
-  void add_whole(double deadline, WorkBound& best) const {
-    add(deadline, std::numeric_limits<std::int64_t>::max(), best);
-  }
-
-  void add_prompts(double deadline, WorkBound& best) const {
-    const WorkRates rates = rates_of_all(pools_, StepLimit::tokens, works_);
-    keep_tighter(bound(pools_, deadline, [&](const RequestWork& work) { return rates.prompt(work); }), best);
-  }
-
-  /// The last token comes TTFT + (tokens after the first) x TPOT after the arrival.
-  void add_answers(WorkBound& best) const {
-    std::vector<std::int64_t> later;
-    later.reserve(works_.size());
+  /// Over all requests, and over halves, quarters ... of the run, each of which may have all that are
+  /// missing.
+  template <class WorkOf>
+  void add_place(std::span<const PoolCost> pools, WorkOf work_of, const Deadlines& deadlines,
+                 WorkBound& best) const {
+    const double replicas = replicas_of(pools);
+    std::vector<Busy> busy;
+    busy.reserve(works_.size());
     for (const RequestWork& work : works_) {
-      later.push_back(work.later);
+      const Busy of_replica = work_of(work);
+      busy.push_back({of_replica.prompt / replicas, of_replica.later / replicas});
     }
-    std::sort(later.begin(), later.end());
-    for (const double share : kShortestAnswers) {
-      const auto place = static_cast<std::size_t>(share * static_cast<double>(later.size() - 1));
-      const double longest = static_cast<double>(later[place]);
-      add(demand_.ttft->limit_seconds + longest * demand_.tpot->limit_seconds, later[place], best);
+    WindowWork window(works_, busy, deadlines, missing_);
+    const auto count = static_cast<std::int64_t>(works_.size());
+    for (const double after_last : ends_of(deadlines)) {
+      for (std::int64_t parts = 1; parts == 1 || count / parts > 2 * missing_; parts *= 2) {
+        if (count / parts == 0) {
+          break;
+        }
+        for (std::int64_t i = 0; i < parts; ++i) {
+          keep_tighter(window.of(i * count / parts, (i + 1) * count / parts, after_last), best);
+        }
+      }
     }
+  }
+
+  /// When windows end after the last arrival: all its prompts must be done, and a share of its answers.
+  [[nodiscard]] std::vector<double> ends_of(const Deadlines& deadlines) const {
+    std::vector<double> ends = {deadlines.prompt};
+    for (const double share : kAnswersInWindow) {
+      const double end = deadlines.prompt +
+                         deadlines.per_later *
+                             later_[static_cast<std::size_t>(share * static_cast<double>(later_.size() - 1))];
+      if (end > ends.back()) {
+        ends.push_back(end);
+      }
+    }
+    return ends;
   }
 
   const WorkDemand& demand_;
   std::span<const PoolCost> pools_;
   std::vector<PoolCost> decoding_;
   std::vector<RequestWork> works_;
+  std::vector<double> later_;  // ascending
   std::int64_t missing_;
 };
 

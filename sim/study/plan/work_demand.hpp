@@ -44,12 +44,6 @@ struct WorkBound {
   std::int64_t requests = 0;  ///< whose work it is
 };
 
-/// Replicas that can do a kind of work, and how fast.
-struct WorkPlace {
-  std::vector<PoolCost> pools;
-  double replicas = 0;  ///< of a unit
-};
-
 /// `works`: of one run, those turned away included, by arrival; `failed`: how many others may be missing.
 /// O(requests log requests).
 WorkBound work_bound(const WorkDemand& demand, std::span<const PoolCost> pools,
