@@ -25,6 +25,7 @@
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/compare/compare_study.hpp"
 #include "sim/study/outcome.hpp"
+#include "sim/study/plan/plan_spec.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/trace_reader.hpp"
 
@@ -133,6 +134,10 @@ std::string describe_compare() {
   return describe(compare_table()) + "\n" + align_columns(rows, 2);
 }
 
+std::string describe_plan() {
+  return describe(plan_table()) + candidates_help();
+}
+
 /// What is built in, by the name that `describe` takes.
 struct Topic {
   const char* name;
@@ -143,6 +148,7 @@ constexpr std::array kTopics{
     Topic{"clusters", describe_clusters},   Topic{"networks", describe_networks},
     Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
     Topic{"workloads", describe_workloads}, Topic{"compare", describe_compare},
+    Topic{"plan", describe_plan},
 };
 
 std::vector<std::string> topic_names() {
