@@ -64,21 +64,21 @@ TableBlock latency_table(const Report& report) {
 
 /// The metrics of the SLO that a curve is of. By AIPerf's definitions ITL is what is called TPOT elsewhere,
 /// and the gaps have no limits.
-bool is_of(const LatencyCurve& curve, std::string_view metric, MetricDefinitions definitions) {
+bool is_of(const LatencyCdf& curve, std::string_view metric, MetricDefinitions definitions) {
   if (metric == "itl") {
     return curve.metric == (definitions == MetricDefinitions::aiperf ? "tpot" : "gaps");
   }
   return curve.metric == metric;
 }
 
-std::string curve_name(const LatencyCurve& curve, MetricDefinitions definitions) {
+std::string curve_name(const LatencyCdf& curve, MetricDefinitions definitions) {
   if (curve.metric != "gaps") {
     return latency_name(curve.metric);
   }
   return definitions == MetricDefinitions::aiperf ? "ICL" : "ITL";
 }
 
-void add_limits(const Report& report, const LatencyCurve& curve, const RequestLimits& each, Chart& chart) {
+void add_limits(const Report& report, const LatencyCdf& curve, const RequestLimits& each, Chart& chart) {
   for (const SloVerdict& verdict : report.slo.verdicts) {
     const std::string_view metric = std::string_view(verdict.name).substr(0, verdict.name.find('_'));
     if (!verdict.is_share() && is_of(curve, metric, report.summary.definitions)) {
@@ -99,7 +99,7 @@ void add_limits(const Report& report, const LatencyCurve& curve, const RequestLi
   }
 }
 
-Chart cdf_chart(const Report& report, const LatencyCurve& curve, const RequestLimits& each) {
+Chart cdf_chart(const Report& report, const LatencyCdf& curve, const RequestLimits& each) {
   const std::string name = curve_name(curve, report.summary.definitions);
   const bool is_gap = curve.metric == "gaps";
   Chart chart;
@@ -142,7 +142,7 @@ Section latency_section(const Report& report, const RunCharts& charts) {
     section.blocks.emplace_back(
         Paragraph{"No request emitted a second token, so there are no gaps between tokens."});
   }
-  for (const LatencyCurve& curve : charts.latency) {
+  for (const LatencyCdf& curve : charts.latency) {
     section.blocks.emplace_back(cdf_chart(report, curve, charts.limits));
   }
   return section;

@@ -15,7 +15,7 @@ constexpr std::int64_t kWhole = 10'000;
 constexpr std::array<Stretch10k, 4> kShares = {
     {{0, 9'000, 100}, {9'000, 9'900, 10}, {9'900, 9'990, 2}, {9'990, kWhole + 1, 1}}};
 
-void add_curve(std::vector<LatencyCurve>& curves, const char* metric, const DurationDistribution& values) {
+void add_curve(std::vector<LatencyCdf>& curves, const char* metric, const DurationDistribution& values) {
   if (values.count() > 0) {
     curves.push_back(latency_curve(metric, values));
   }
@@ -50,8 +50,8 @@ std::vector<std::int64_t> cdf_ranks(std::int64_t count) {
   return ranks;
 }
 
-LatencyCurve latency_curve(const std::string& metric, const DurationDistribution& values) {
-  LatencyCurve curve{metric, values.count(), {}};
+LatencyCdf latency_curve(const std::string& metric, const DurationDistribution& values) {
+  LatencyCdf curve{metric, values.count(), {}};
   if (values.count() == 0) {
     return curve;
   }

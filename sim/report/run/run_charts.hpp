@@ -23,7 +23,7 @@ struct CdfPoint {
   double ms = 0, share = 0;
 };
 
-struct LatencyCurve {
+struct LatencyCdf {
   std::string metric;            ///< "ttft", "gaps", "tpot", "e2el"
   std::int64_t count = 0;        ///< values
   std::vector<CdfPoint> points;  ///< both ascending; none without values
@@ -39,8 +39,8 @@ struct PoolRoofline {
 };
 
 struct RunCharts {
-  RequestLimits limits;               ///< of the SLO, on each request
-  std::vector<LatencyCurve> latency;  ///< TTFT, gaps between tokens, TPOT, E2E; those with values
+  RequestLimits limits;             ///< of the SLO, on each request
+  std::vector<LatencyCdf> latency;  ///< TTFT, gaps between tokens, TPOT, E2E; those with values
   Timeline timeline;
   std::vector<PoolRoofline> rooflines;  ///< in the recorder's order
 };
@@ -52,7 +52,7 @@ std::vector<std::int64_t> cdf_ranks(std::int64_t count);
 
 /// Empirical distribution: at the value of rank k (from 0 on) of n, the share (k + 1) / n. Values are within
 /// DurationDistribution::kSketchError, closer than a chart shows, so that a curve takes no time.
-LatencyCurve latency_curve(const std::string& metric, const DurationDistribution& values);
+LatencyCdf latency_curve(const std::string& metric, const DurationDistribution& values);
 
 /// Watches a run for its charts.
 class RunChartRecorder {

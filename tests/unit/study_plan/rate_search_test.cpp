@@ -13,14 +13,14 @@
 namespace inferometer {
 namespace {
 
-struct Asked {
+struct RatesAsked {
   std::optional<RateAnswer> answer;
   std::vector<double> factors;
 };
 
 /// Of a deployment that meets up to `threshold` and is at its capacity at `capacity`.
-Asked search(double tolerance, double threshold, std::optional<double> capacity) {
-  Asked asked;
+RatesAsked search_rates(double tolerance, double threshold, std::optional<double> capacity) {
+  RatesAsked asked;
   asked.answer = find_highest_rate(tolerance, [&](double factor) -> std::optional<Probe> {
     asked.factors.push_back(factor);
     return Probe{factor <= threshold, capacity ? std::optional(factor / *capacity) : std::nullopt};
@@ -34,7 +34,7 @@ TEST_CASE("The threshold lies in the answer and the answer is as narrow as asked
       for (const double capacity_over_threshold : {0.0, 0.3, 0.95, 1.0, 1.1, 1.5, 40.0}) {
         const std::optional<double> capacity =
             capacity_over_threshold > 0 ? std::optional(threshold * capacity_over_threshold) : std::nullopt;
-        const Asked asked = search(tolerance, threshold, capacity);
+        const RatesAsked asked = search_rates(tolerance, threshold, capacity);
         CAPTURE(tolerance, threshold, capacity_over_threshold, asked.factors);
         REQUIRE(asked.answer);
         CHECK(asked.answer->low <= threshold);
@@ -49,27 +49,27 @@ TEST_CASE("The threshold lies in the answer and the answer is as narrow as asked
 TEST_CASE("With a capacity a little above the limit seven runs are enough for two per cent") {
   // 1, 0.9 of the capacity, 1.05 of it: a bracket of 1.17, whose ratio is halved three times to 1.02.
   for (const double threshold : {0.31, 1.9, 7.7}) {
-    CHECK(search(0.02, threshold, threshold * 1.03).factors.size() <= 7);
+    CHECK(search_rates(0.02, threshold, threshold * 1.03).factors.size() <= 7);
   }
 }
 
 TEST_CASE("The first rate asked about is the traffic itself") {
-  CHECK(search(0.02, 3, std::nullopt).factors.front() == 1);
+  CHECK(search_rates(0.02, 3, std::optional<double>()).factors.front() == 1);
 }
 
 TEST_CASE("No rate is asked about twice") {
   for (double threshold = 0.01; threshold < 100; threshold *= 1.7) {
-    std::vector<double> factors = search(0.001, threshold, threshold * 1.2).factors;
+    std::vector<double> factors = search_rates(0.001, threshold, threshold * 1.2).factors;
     std::sort(factors.begin(), factors.end());
     CHECK(std::adjacent_find(factors.begin(), factors.end()) == factors.end());
   }
 }
 
 TEST_CASE("Where no rate meets or every rate does the search ends") {
-  const Asked none = search(0.02, 0, std::nullopt);
+  const RatesAsked none = search_rates(0.02, 0, std::optional<double>());
   CHECK(none.answer->low == 0);
   CHECK(none.answer->high <= kSmallestRateFactor);
-  const Asked all = search(0.02, 1e9, std::nullopt);
+  const RatesAsked all = search_rates(0.02, 1e9, std::optional<double>());
   CHECK(all.answer->low >= kLargestRateFactor);
   CHECK(all.answer->high == std::numeric_limits<double>::infinity());
 }
