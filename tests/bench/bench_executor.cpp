@@ -10,6 +10,7 @@
 #include <ctime>
 #include <exception>
 #include <string>
+#include <thread>
 
 #include "sim/study/executor/executor.hpp"
 #include "sim/study/executor/own_process.hpp"
@@ -18,12 +19,13 @@ namespace inferometer {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
-constexpr double kSpinMs = 20;
+constexpr double kWorkMs = 20;
 
 const std::string kNothing = "nothing";
 const std::string kLarge = "large";
 const std::string kOwnProcess = "own process";
 const std::string kSpin = "spin";
+const std::string kSleep = "sleep";
 
 double milliseconds_of(clockid_t clock) {
   timespec now{};
@@ -41,9 +43,12 @@ std::string evaluate(const std::string& question) {
   }
   if (question == kSpin) {
     // Of processor time: so much work, whatever else the machine does.
-    const double end = milliseconds_of(CLOCK_PROCESS_CPUTIME_ID) + kSpinMs;
+    const double end = milliseconds_of(CLOCK_PROCESS_CPUTIME_ID) + kWorkMs;
     while (milliseconds_of(CLOCK_PROCESS_CPUTIME_ID) < end) {
     }
+  }
+  if (question == kSleep) {
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(kWorkMs));
   }
   return "";
 }
@@ -69,7 +74,7 @@ void measure(Executor& executor, int questions) {
   const auto each_us = [&](const std::string& question, int in_line) {
     return time_of(executor, question, questions, in_line) / questions * 1e3;
   };
-  const int spins = questions / kFewer;
+  const int works = questions / kFewer;
   std::printf("%lld at a time\n", static_cast<long long>(executor.slots()));
   std::printf("  nothing to do, one after the other      %8.1f us a question\n", each_us(kNothing, 1));
   std::printf("  nothing to do, all in line              %8.1f us a question\n",
@@ -77,9 +82,11 @@ void measure(Executor& executor, int questions) {
   std::printf("  answers of 100 kB, all in line          %8.1f us a question\n", each_us(kLarge, questions));
   std::printf("  a process for each, all in line         %8.1f us a question\n",
               each_us(kOwnProcess, questions));
-  const double spin_ms = time_of(executor, kSpin, spins, spins);
-  std::printf("  %.0f ms of processor time, all in line    %8.2f done at a time\n", kSpinMs,
-              spins * kSpinMs / spin_ms);
+  for (const std::string& work : {kSpin, kSleep}) {
+    std::printf("  %.0f ms of %-26s  %8.2f done at a time\n", kWorkMs,
+                work == kSpin ? "processor time, all in line" : "sleep, all in line",
+                works * kWorkMs / time_of(executor, work, works, works));
+  }
 }
 
 }  // namespace

@@ -246,6 +246,16 @@ class Ranks(Study):
     def test_killed_mpirun(self):
         self.kill_at_random_moments("mpirun", self.command, lambda mpirun, _: mpirun, self.killed, self.resume)
 
+    def test_ranks_do_not_go_on_without_mpirun(self):
+        command = self.command("abandoned")
+        command[command.index(str(QUESTIONS)) + 1] = "100"
+        process = self.start(command)
+        self.wait_for_evaluations("abandoned", 4, process)
+        process.kill()
+        process.communicate(timeout=LONGEST_WAIT_SECONDS)
+        self.assert_nothing_is_left()
+        self.assertLess(len(self.evaluations("abandoned")), QUESTIONS / 2)
+
     def test_killed_worker_of_a_rank(self):
         def victim(mpirun, dice):
             ranks = {process for process, (parent, _, _) in parents().items() if parent == mpirun}
