@@ -104,8 +104,11 @@ std::string table_html(const TableBlock& table) {
   }
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     is_numeric.push_back(is_numeric_column(table, column));
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", is_numeric[column] ? R"( class="number")" : "",
-                        html_escaped(table.columns[column]));
+    // A header that says nothing is none.
+    html += table.columns[column].empty()
+                ? "<td></td>"
+                : fmt::format("<th scope=\"col\"{}>{}</th>", is_numeric[column] ? R"( class="number")" : "",
+                              html_escaped(table.columns[column]));
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const std::vector<Cell>& row : table.rows) {

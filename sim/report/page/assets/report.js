@@ -7,6 +7,7 @@
   const colourCount = 8;
   const markedPointsMost = 60;  // lines with more have no dots
   const barPixels = 34;
+  const lineNameMost = 36;  // characters
   const paper = {width: 680, height: 300};
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -76,14 +77,17 @@
     afterDatasetsDraw(chart) {
       const {ctx, chartArea: area, scales} = chart;
       const lying = chart.options.indexAxis === 'y';
-      const taken = [];
+      const isUpright = (line) => line.vertical || lying;
+      const place = (line) => (isUpright(line) ? scales.x : scales.y).getPixelForValue(line.at);
+      const taken = chart.options.plugins.straightLines.lines.filter(isUpright).map(
+        (line) => ({left: place(line) - 1, top: area.top, width: 2, height: area.bottom - area.top}));
       ctx.save();
       ctx.font = '12px ' + Chart.defaults.font.family;
       ctx.textBaseline = 'middle';
       ctx.lineJoin = 'round';
       for (const line of chart.options.plugins.straightLines.lines) {
-        const upright = line.vertical || lying;
-        const at = (upright ? scales.x : scales.y).getPixelForValue(line.at);
+        const upright = isUpright(line);
+        const at = place(line);
         ctx.strokeStyle = colour('limit');
         ctx.lineWidth = 1.5;
         ctx.setLineDash([2, 3]);
@@ -97,7 +101,7 @@
         }
         ctx.stroke();
         const room = area.right - area.left;
-        const name = cut(line.name, Math.max(8, Math.floor(room / 9)));
+        const name = cut(line.name, Math.min(lineNameMost, Math.max(8, Math.floor(room / 9))));
         const box = freeBox(upright, at, area, ctx.measureText(name).width, taken);
         taken.push(box);
         ctx.setLineDash([]);
@@ -111,7 +115,7 @@
     },
   };
 
-  /** The first place beside the line that touches no other name; the last one tried if all do. */
+  /** The first place beside the line where the name covers no other, or as little as can be. */
   function freeBox(upright, at, area, width, taken) {
     const height = 16;
     const gap = 5;
@@ -126,19 +130,21 @@
         }
       }
     } else {
-      for (let left = area.right - width - gap; left >= area.left; left -= width + gap) {
-        for (const top of [at - height - 1, at + 1]) {
+      for (let left = area.right - width - gap; left >= area.left; left -= 16) {
+        for (const top of [at - height - 1, at + 1, at + 1 + height, at - 1 - 2 * height]) {
           if (top >= area.top && top + height <= area.bottom) {
             places.push([left, top]);
           }
         }
       }
     }
+    const shared = (begin, size, otherBegin, otherSize) =>
+      Math.max(0, Math.min(begin + size, otherBegin + otherSize) - Math.max(begin, otherBegin));
+    const covered = (box) => taken.reduce((sum, other) =>
+      sum + shared(box.left, box.width, other.left, other.width) * shared(box.top, box.height, other.top, other.height), 0);
     const boxes = places.map(([left, top]) => ({left, top, width, height}));
-    const apart = (a, b) => a.left + a.width <= b.left || b.left + b.width <= a.left || a.top + a.height <= b.top ||
-      b.top + b.height <= a.top;
-    return boxes.find((box) => taken.every((other) => apart(box, other))) || boxes.pop() ||
-      {left: area.left + gap, top: area.top + 2, width, height};
+    const least = Math.min(...boxes.map(covered));
+    return boxes.find((box) => covered(box) === least) || {left: area.left + gap, top: area.top + 2, width, height};
   }
 
   function dataset(spec, series, hidden) {
@@ -146,7 +152,7 @@
     const common = {label: series.name, borderColor: stroke, backgroundColor: stroke, hidden: hidden};
     if (spec.kind === 'stacked_bars') {
       // A gap between parts: they do not only differ in colour.
-      return {...common, data: series.y, borderColor: colour('card'), borderWidth: {left: 0, right: 2}, maxBarThickness: 26};
+      return {...common, data: series.y, borderColor: colour('card'), borderWidth: {left: 0, right: 1}, maxBarThickness: 26};
     }
     const data = series.x.map((x, place) => ({x: x, y: series.y[place]}));
     if (spec.kind === 'lines' || series.line) {
@@ -164,7 +170,7 @@
       return series.y.length > 300 ? 2 : 4;
     }
     const heaviest = Math.max(...series.weights);
-    return series.weights.map((weight) => Math.max(2, 14 * Math.sqrt(weight / heaviest)));
+    return series.weights.map((weight) => Math.max(2, 11 * Math.sqrt(weight / heaviest)));
   }
 
   /** An axis of values, wide enough for the lines across it. */
@@ -181,6 +187,15 @@
       result.suggestedMax = Math.max(...atLines);
     }
     if (description.log) {
+      // Chart.js would go on to the next power of ten.
+      result.bounds = 'data';
+      result.afterDataLimits = (scale) => {
+        const min = Math.min(scale.min, ...atLines.filter((at) => at > 0));
+        const max = Math.max(scale.max, ...atLines);
+        const margin = Math.max(1.02, Math.pow(max / min, 0.03));
+        scale.min = min / margin;
+        scale.max = max * margin;
+      };
       ticks.autoSkip = false;
       result.afterBuildTicks = (scale) => {
         const most = scale.isHorizontal() ? Math.max(2, Math.floor(scale.chart.width / 55)) : 8;
@@ -227,14 +242,14 @@
     };
   }
 
-  function options(spec) {
+  function options(spec, plotWidth) {
     const lying = spec.kind === 'stacked_bars';
     const of = (vertical) => spec.lines.filter((line) => (line.vertical && !lying) === vertical).map((line) => line.at);
     const scales = {x: axis(spec.x, of(true)), y: axis(spec.y, of(false))};
     if (lying) {
       scales.x = {...axis(spec.y, of(false)), stacked: true};
       scales.y = {stacked: true, grid: {display: false, borderColor: colour('edge')},
-        ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], 28)}};
+        ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], Math.max(8, Math.min(28, Math.floor(plotWidth / 20))))}};
     }
     const mode = lying || (spec.kind === 'lines' && sharesX(spec)) ? 'index' : 'nearest';
     return {
@@ -310,7 +325,7 @@
       this.chart = new Chart(this.canvas, {
         type: spec.kind === 'stacked_bars' ? 'bar' : 'scatter',
         data: {labels: spec.categories, datasets: spec.series.map((series, place) => dataset(spec, series, this.hidden[place]))},
-        options: options(spec),
+        options: options(spec, this.plot.clientWidth),
         plugins: [straightLines],
       });
     }
