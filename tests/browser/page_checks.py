@@ -162,6 +162,8 @@ def check_theme_change(browser, width, every_series):
 def check_paper(browser, picture, pdf):
     """In print everything is unfolded, light, and as wide as the paper; afterwards as before."""
     width = 700  # A4 less margins, in CSS pixels
+    unfolded = "return document.querySelectorAll('details[open]').length"
+    unfolded_before = browser.run(unfolded)
     browser.set_look(width, "dark", media="print")
     browser.run("window.dispatchEvent(new Event('beforeprint'))")
     browser.wait_for_frames()
@@ -175,7 +177,7 @@ def check_paper(browser, picture, pdf):
     browser.save_picture(picture)
     browser.run("window.dispatchEvent(new Event('afterprint'))")
     browser.set_look(1280, "light")
-    if browser.run("return document.querySelectorAll('details.numbers[open]').length"):
+    if browser.run(unfolded) != unfolded_before:
         yield "what was unfolded for paper stays so"
     browser.command("Emulation.setEmulatedMedia", media="", features=[])
     browser.save_pdf(pdf)

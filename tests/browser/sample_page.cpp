@@ -113,8 +113,8 @@ Chart time_split(std::vector<std::string> pools) {
               {},
               {}};
   const std::vector<std::pair<std::string, double>> parts = {
-      {"compute", 25.4}, {"bandwidth", 42.3}, {"latency", 11.8}, {"communication", 4},
-      {"host", 5.5},     {"bubble", 2},       {"idle", 9}};
+      {"compute", 25.4}, {"bandwidth", 42.3}, {"latency", 11.8},  {"communication", 4},
+      {"host", 5.5},     {"bubble", 2},       {"idle", 9.0000001}};
   for (const auto& [name, share] : parts) {
     chart.series.push_back({name, std::vector<ChartPoint>(pools.size(), ChartPoint{0, share, ""})});
   }
@@ -168,6 +168,36 @@ Chart nothing_to_draw() {
           {},
           {{"queue delay", {{0, 0.5, ""}, {0, 1, ""}}}},
           {}};
+}
+
+/// One point on logarithmic axes, a series without points, values all alike, one name twice.
+std::vector<Block> odd_charts() {
+  Chart single{"single",
+               "One request",
+               "It took 220 ms.",
+               ChartKind::lines,
+               {"TTFT, ms", true},
+               {"share", true},
+               {},
+               {},
+               {}};
+  single.series = {{"TTFT", {{220, 1, ""}}}, {"none", {}}};
+  Chart level{
+      "level", "Nothing happened", "Zero all the time.", ChartKind::lines, {"time, s"}, {"requests"}, {}, {},
+      {}};
+  level.series = {{"waiting", {{0, 0, ""}, {1, 0, ""}, {2, 0, ""}}},
+                  {"waiting", {{0, 0, ""}, {1, 0, ""}, {2, 0, ""}}}};
+  Chart large{"large",
+              "Large and small numbers",
+              "From a millionth to a quadrillion.",
+              ChartKind::points,
+              {"bytes", true},
+              {"seconds", true},
+              {},
+              {},
+              {{"limit", 1e12, true}}};
+  large.series = {{"transfers", {{1e-6, 1e-9, "the smallest"}, {3, 5, ""}, {1e15, 1e7, "the largest"}}}};
+  return {single, level, large};
 }
 
 TableBlock latencies() {
@@ -231,6 +261,7 @@ Page sample_page() {
       {"What bound the steps",
        {roofline(), time_split({"decode", "prefill, 2 x 8 h100-sxm", kHostile}), time_split({"all"})}},
       {"Load", {Paragraph{"By rate: " + kHostile}, few_points()}},
+      {"Oddities", odd_charts()},
       {"Cluster", {wide_table()}},
       {"Inputs",
        {Listing{"Resolved scenario " + kHostile,

@@ -1,5 +1,5 @@
-// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3. All else
-// on the page stands without it.
+// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3, where
+// the page has them, and readies the page for paper. All else on it stands without this.
 (function () {
   'use strict';
 
@@ -41,23 +41,31 @@
     return text.length <= most ? text : text.slice(0, most - 1) + '…';
   }
 
+  /** Ticks in equal steps of 1, 2 or 5 times a power of ten, about as many as there is room for. */
+  function evenTicks(min, max, most) {
+    if (!(max > min)) {
+      return [min];
+    }
+    const raw = (max - min) / most;
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw * 0.999999) || raw;
+    const ticks = [];
+    for (let at = Math.ceil(min / step - 1e-6); at * step <= max + step * 1e-6; at += 1) {
+      ticks.push(Number((at * step).toPrecision(12)));
+    }
+    return ticks;
+  }
+
   /**
-   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two decades also 2 and 5; within less
-   * than half a decade equal steps, as on a linear axis.
+   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
+   * than half of one equal steps, as on a linear axis.
    */
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
     if (decades < 0.5) {
-      const raw = (max - min) / Math.min(4, most);
-      const power = Math.pow(10, Math.floor(Math.log10(raw)));
-      const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw);
-      const ticks = [];
-      for (let at = Math.ceil(min / step); at * step <= max * 1.000001; at += 1) {
-        ticks.push(Number((at * step).toPrecision(12)));
-      }
-      return ticks;
+      return evenTicks(min, max, Math.min(4, most));
     }
-    const factors = decades <= 2 && most >= 6 ? [1, 2, 5] : [1];
+    const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
     const ticks = [];
     for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power += every) {
@@ -173,9 +181,13 @@
     return series.weights.map((weight) => Math.max(2, 11 * Math.sqrt(weight / heaviest)));
   }
 
-  /** An axis of values, wide enough for the lines across it. */
-  function axis(description, atLines) {
-    const ticks = {color: colour('muted'), maxRotation: 0, callback: shortNumber};
+  /**
+   * An axis of values, wide enough for the lines across it. One that lies ends where its data end: time where the run ends,
+   * shares at 100 %.
+   */
+  function axis(description, atLines, lies) {
+    const ticks = {color: colour('muted'), maxRotation: 0, autoSkip: !(description.log || lies), callback: shortNumber};
+    const room = (scale) => lies ? Math.max(2, Math.floor(scale.chart.width / 60)) : 8;
     const result = {
       type: description.log ? 'logarithmic' : 'linear',
       title: {display: description.label !== '', text: description.label, color: colour('muted')},
@@ -196,10 +208,13 @@
         scale.min = min / margin;
         scale.max = max * margin;
       };
-      ticks.autoSkip = false;
       result.afterBuildTicks = (scale) => {
-        const most = scale.isHorizontal() ? Math.max(2, Math.floor(scale.chart.width / 55)) : 8;
-        scale.ticks = logTicks(scale.min, scale.max, most).map((value) => ({value: value}));
+        scale.ticks = logTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
+      };
+    } else if (lies) {
+      result.bounds = 'data';
+      result.afterBuildTicks = (scale) => {
+        scale.ticks = evenTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
       };
     }
     return result;
@@ -223,20 +238,21 @@
     return (spec.x.label ? spec.x.label + ': ' : '') + fullNumber(series.x[place]);
   }
 
-  function tooltip(spec) {
+  function tooltip(spec, plotWidth) {
+    const most = Math.max(16, Math.min(60, Math.floor(plotWidth / 9)));  // characters
     return {
       backgroundColor: colour('text'),
       titleColor: colour('card'),
       bodyColor: colour('card'),
       callbacks: {
-        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), 60) : '',
+        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), most) : '',
         label: (item) => {
           const series = spec.series[item.datasetIndex];
-          return ' ' + cut(series.name, 40) + ': ' + fullNumber(series.y[item.dataIndex]);
+          return ' ' + cut(series.name, Math.ceil(most * 2 / 3)) + ': ' + fullNumber(series.y[item.dataIndex]);
         },
         afterLabel: (item) => {
           const labels = spec.series[item.datasetIndex].labels;
-          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], 60) : undefined;
+          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], most) : undefined;
         },
       },
     };
@@ -245,9 +261,9 @@
   function options(spec, plotWidth) {
     const lying = spec.kind === 'stacked_bars';
     const of = (vertical) => spec.lines.filter((line) => (line.vertical && !lying) === vertical).map((line) => line.at);
-    const scales = {x: axis(spec.x, of(true)), y: axis(spec.y, of(false))};
+    const scales = {x: axis(spec.x, of(true), true), y: {...axis(spec.y, of(false), false), beginAtZero: !spec.y.log}};
     if (lying) {
-      scales.x = {...axis(spec.y, of(false)), stacked: true};
+      scales.x = {...axis(spec.y, of(false), true), stacked: true};
       scales.y = {stacked: true, grid: {display: false, borderColor: colour('edge')},
         ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], Math.max(8, Math.min(28, Math.floor(plotWidth / 20))))}};
     }
@@ -259,7 +275,7 @@
       indexAxis: lying ? 'y' : 'x',
       interaction: {mode: mode, intersect: false, axis: lying ? 'y' : mode === 'index' ? 'x' : 'xy'},
       scales: scales,
-      plugins: {legend: {display: false}, tooltip: tooltip(spec), straightLines: {lines: spec.lines}},
+      plugins: {legend: {display: false}, tooltip: tooltip(spec, plotWidth), straightLines: {lines: spec.lines}},
     };
   }
 
@@ -385,8 +401,12 @@
     }
   }
 
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  const figures = JSON.parse(document.getElementById('chart-data').textContent).map((spec) => new Figure(spec));
+  let figures = [];
+  const data = document.getElementById('chart-data');
+  if (data) {
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    figures = JSON.parse(data.textContent).map((spec) => new Figure(spec));
+  }
   dark.addEventListener('change', () => figures.forEach((figure) => figure.draw()));
 
   // On paper: light, unfolded, and charts as wide as the page, whatever the window was.
