@@ -276,7 +276,7 @@ class Interruption(RunCase):
         return program
 
     def test_ctrl_c_ends_with_what_was_done(self):
-        program = self.start_long_run("--requests-csv")
+        program = self.start_long_run("--requests-csv", "--report", str(self.out / "page.html"))
         program.send_signal(signal.SIGINT)
         summary, _ = program.communicate(timeout=LONGEST_WAIT_SECONDS)
         self.assertEqual(program.returncode, 130)
@@ -292,6 +292,7 @@ class Interruption(RunCase):
         self.assertLess(requests["injected"], 100_000_000)
         with open(self.out / "requests.csv", encoding="utf-8") as file:
             self.assertEqual(sum(1 for _ in file) - 1, requests["completed"] + requests["rejected"])
+        self.assertIn("Partial: the run was interrupted", (self.out / "page.html").read_text(encoding="utf-8"))
 
     def test_ctrl_c_among_the_runs_behind_intervals_keeps_the_run_itself(self):
         program = self.start(b"re-runs", "--set", "uncertainty.runs=1000")

@@ -178,6 +178,26 @@ TEST_CASE("charts of a replica add up to its run by either stepper: 150 deployme
   CHECK(coverage.steps >= 10'000);
 }
 
+TEST_CASE("charts of a run that was cut off add up to what was done: 60 deployments") {
+  std::int64_t left = 0;
+  for (std::uint64_t seed = 6200; seed < 6260; ++seed) {
+    const RandomDeployment deployment = random_deployment(seed);
+    CAPTURE(seed);
+    INFO(deployment.describe());
+    Watch watch({{.work = deployment.work}}, options_for(seed));
+    std::vector<Replica> replicas;
+    replicas.emplace_back(deployment.replica(Stepper::fast), deployment.policy(), deployment.pricer,
+                          *watch.all);
+    Simulation simulation(deployment.workload(), std::move(replicas), *watch.all);
+    simulation.run(static_cast<std::int64_t>(5 + seed % 37));
+    simulation.cut_off();
+    check_sums(watch, watch.timeline.timeline());
+    check_cells(watch, watch.cells());
+    left += watch.recorder.totals().in_system > 0 ? 1 : 0;
+  }
+  CHECK(left >= 20);
+}
+
 Watch run(const RandomCluster& cluster, Stepper stepper, const TimelineOptions& options) {
   std::vector<RecordedPool> pools;
   for (std::size_t i = 0; i < cluster.pools.size(); ++i) {

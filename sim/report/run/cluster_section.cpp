@@ -16,8 +16,9 @@ namespace {
 /// A page shows no more links than that: of a large cluster, results.json has all.
 constexpr std::size_t kLinksOfPage = 20;
 
-Cell level_cell(const PoolSummary& pool, const std::string& field, double blocks) {
-  return pool.kv_blocks > 0 ? cell(percent(pool.kv_share(blocks)), field, blocks) : Cell("-");
+/// Of a replica's blocks; results.json has their number.
+Cell held_cell(const PoolSummary& pool, double blocks) {
+  return pool.kv_blocks > 0 ? Cell(percent(pool.kv_share(blocks))) : Cell("-");
 }
 
 TableBlock pool_table(const Summary& summary) {
@@ -32,8 +33,7 @@ TableBlock pool_table(const Summary& summary) {
     table.rows.push_back({pool.name, count_cell(field + "replicas", pool.replicas),
                           fmt::format("{} x {}", grouped(pool.gpus), pool.gpu),
                           percent(1 - pool.time_split.idle - pool.time_split.bubble),
-                          level_cell(pool, field + "kv_held_blocks.mean_busy", held.mean_busy),
-                          level_cell(pool, field + "kv_held_blocks.peak", static_cast<double>(held.peak)),
+                          held_cell(pool, held.mean_busy), held_cell(pool, static_cast<double>(held.peak)),
                           cell(short_number(pool.running.mean_busy), field + "running_requests.mean_busy",
                                pool.running.mean_busy),
                           count_cell(field + "most_waiting_requests", pool.max_waiting),
