@@ -16,9 +16,9 @@ namespace inferometer {
 namespace {
 
 Tone tone_of(const Difference& difference) {
-  return difference.verdict == Verdict::better  ? Tone::good
-         : difference.verdict == Verdict::worse ? Tone::bad
-                                                : Tone::plain;
+  return difference.verdict == DifferenceVerdict::better  ? Tone::good
+         : difference.verdict == DifferenceVerdict::worse ? Tone::bad
+                                                          : Tone::plain;
 }
 
 /// A metric in compare.json.

@@ -58,7 +58,7 @@ std::string leader_sentence(const CompareReport& report, std::size_t place) {
   const std::optional<Difference>& difference = best.metrics[metric].difference;
   if (leader.variant == 0) {
     text += ", the baseline";
-  } else if (difference && difference->verdict != Verdict::no_difference) {
+  } else if (difference && difference->verdict != DifferenceVerdict::no_difference) {
     text += ", " + difference_in_words(study.leading_metric, *difference, study.variants.front());
     text += difference->is_unsteady ? ", whose queue grows" : "";
   } else if (difference) {
@@ -197,7 +197,7 @@ std::string correction_sentence(const CompareReport& report) {
 
 std::string difference_in_words(const std::string& metric, const Difference& difference,
                                 const std::string& baseline) {
-  if (difference.verdict == Verdict::no_difference) {
+  if (difference.verdict == DifferenceVerdict::no_difference) {
     return "no difference shown to " + baseline;
   }
   if (!difference.relative) {

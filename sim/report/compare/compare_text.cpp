@@ -64,9 +64,9 @@ Cell cell_of(const std::string& metric, const ComparedMetric& compared, bool is_
   const Difference& difference = *compared.difference;
   cell.difference = short_difference(metric, difference);
   cell.verdict = verdict_word(difference);
-  cell.style = difference.verdict == Verdict::better  ? Style::good
-               : difference.verdict == Verdict::worse ? Style::bad
-                                                      : Style::plain;
+  cell.style = difference.verdict == DifferenceVerdict::better  ? Style::good
+               : difference.verdict == DifferenceVerdict::worse ? Style::bad
+                                                                : Style::plain;
   return cell;
 }
 

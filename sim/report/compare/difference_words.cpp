@@ -34,7 +34,7 @@ std::string short_difference(const std::string& metric, const Difference& differ
 
 std::string verdict_word(const Difference& difference) {
   std::string word;
-  if (difference.verdict != Verdict::no_difference) {
+  if (difference.verdict != DifferenceVerdict::no_difference) {
     word = to_string(difference.verdict);
   } else {
     word = difference.is_same() ? "=" : "~";

@@ -73,16 +73,16 @@ bool are_all_zero(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
 }
 
-Verdict verdict_of(const std::string& metric, double difference) {
+DifferenceVerdict verdict_of(const std::string& metric, double difference) {
   switch (direction_of(metric)) {
     case Direction::lower_is_better:
-      return difference < 0 ? Verdict::better : Verdict::worse;
+      return difference < 0 ? DifferenceVerdict::better : DifferenceVerdict::worse;
     case Direction::higher_is_better:
-      return difference > 0 ? Verdict::better : Verdict::worse;
+      return difference > 0 ? DifferenceVerdict::better : DifferenceVerdict::worse;
     case Direction::neither:
       break;
   }
-  return difference > 0 ? Verdict::higher : Verdict::lower;
+  return difference > 0 ? DifferenceVerdict::higher : DifferenceVerdict::lower;
 }
 
 /// Without a verdict, which needs the p-values of the other metrics.
@@ -321,17 +321,17 @@ void count_tests(const LoadResult& load, CompareResult& result) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(DifferenceVerdict verdict) {
   switch (verdict) {
-    case Verdict::better:
+    case DifferenceVerdict::better:
       return "better";
-    case Verdict::worse:
+    case DifferenceVerdict::worse:
       return "worse";
-    case Verdict::higher:
+    case DifferenceVerdict::higher:
       return "higher";
-    case Verdict::lower:
+    case DifferenceVerdict::lower:
       return "lower";
-    case Verdict::no_difference:
+    case DifferenceVerdict::no_difference:
       break;
   }
   return "no difference shown";

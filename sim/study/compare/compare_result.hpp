@@ -16,9 +16,9 @@
 namespace inferometer {
 
 /// Of a variant against the baseline. Higher and lower: of metrics that are neither better nor worse so.
-enum class Verdict { better, worse, higher, lower, no_difference };
+enum class DifferenceVerdict { better, worse, higher, lower, no_difference };
 /// "better", ..., "no difference shown".
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(DifferenceVerdict verdict);
 
 /// By how much, as a share of the baseline: the ratio of geometric means over pairs, less 1. Latencies and
 /// rates scatter by factors rather than by amounts, and a ratio's interval never falls below -1.
@@ -37,7 +37,7 @@ struct Difference {
   std::optional<double> p_value;
   /// By Holm's correction over the metrics of the variant under the load; the p-value itself without.
   std::optional<double> adjusted_p_value;
-  Verdict verdict = Verdict::no_difference;
+  DifferenceVerdict verdict = DifferenceVerdict::no_difference;
   bool is_unsteady = false;  ///< a latency that grows with the length of the run, as a queue of the two does
 
   /// Above 0: the variant has more.

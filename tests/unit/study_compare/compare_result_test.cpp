@@ -71,7 +71,7 @@ TEST_CASE("differences are of pairs and relative ones of logarithms") {
   REQUIRE(difference.relative);
   CHECK(difference.relative->share == Approx(-0.5));
   CHECK(*difference.relative->low == Approx(-0.5));
-  CHECK(difference.verdict == Verdict::better);
+  CHECK(difference.verdict == DifferenceVerdict::better);
 }
 
 TEST_CASE("the interval of a ratio is Student's on logarithms") {
@@ -84,7 +84,7 @@ TEST_CASE("the interval of a ratio is Student's on logarithms") {
   CHECK(*difference.relative->high == Approx(std::exp(0.2 + 1.27062047) - 1));
   // t = 2 with one degree: 1 - 2 atan(2) / pi.
   CHECK(*difference.p_value == Approx(1 - 2 * std::atan(2.0) / std::acos(-1.0)));
-  CHECK(difference.verdict == Verdict::no_difference);
+  CHECK(difference.verdict == DifferenceVerdict::no_difference);
 }
 
 TEST_CASE("verdicts go by the direction of the metric") {
@@ -92,11 +92,12 @@ TEST_CASE("verdicts go by the direction of the metric") {
   const std::vector<double> more = {20, 22, 24};
   struct Row {
     const char* metric;
-    Verdict of_more;
+    DifferenceVerdict of_more;
   };
-  for (const Row& row : {Row{"p99_itl_ms", Verdict::worse}, Row{"output_throughput", Verdict::better},
-                         Row{"goodput_share", Verdict::better}, Row{"dollars_per_hour", Verdict::worse},
-                         Row{"kv_peak_share", Verdict::higher}}) {
+  for (const Row& row :
+       {Row{"p99_itl_ms", DifferenceVerdict::worse}, Row{"output_throughput", DifferenceVerdict::better},
+        Row{"goodput_share", DifferenceVerdict::better}, Row{"dollars_per_hour", DifferenceVerdict::worse},
+        Row{"kv_peak_share", DifferenceVerdict::higher}}) {
     INFO(row.metric);
     MadeUp made(std::string("seeds: 3\nmetrics: [") + row.metric + "]\n");
     CHECK(made.difference(of(row.metric, less), of(row.metric, more)).verdict == row.of_more);
@@ -106,12 +107,13 @@ TEST_CASE("verdicts go by the direction of the metric") {
 TEST_CASE("one pair shows nothing and equal pairs are not tested") {
   MadeUp one("seeds: 1\nmetrics: [p99_ttft_ms]\n");
   const Difference single = one.difference(of("p99_ttft_ms", {100}), of("p99_ttft_ms", {10}));
-  CHECK(single.verdict == Verdict::no_difference);
+  CHECK(single.verdict == DifferenceVerdict::no_difference);
   CHECK_FALSE(single.p_value);
   CHECK_FALSE(single.relative->low);
   MadeUp three("seeds: 3\nmetrics: [p99_ttft_ms]\n");
   const CompareResult equal = three.compare(of("p99_ttft_ms", {1, 2, 3}), of("p99_ttft_ms", {1, 2, 3}));
-  CHECK(equal.loads.front().variants[1].metrics.front().difference->verdict == Verdict::no_difference);
+  CHECK(equal.loads.front().variants[1].metrics.front().difference->verdict ==
+        DifferenceVerdict::no_difference);
   CHECK(equal.loads.front().variants[1].metrics.front().difference->is_same());
   CHECK(equal.tests == 0);
 }
@@ -124,7 +126,7 @@ TEST_CASE("a last bit is no difference") {
   CHECK(difference.is_same());
   CHECK(
       made.difference(of("dollars_per_hour", {price, price, price}), of("dollars_per_hour", {6.0, 6.0, 6.0}))
-          .verdict == Verdict::worse);
+          .verdict == DifferenceVerdict::worse);
 }
 
 TEST_CASE("a metric that may be zero is compared by amounts") {
@@ -133,7 +135,7 @@ TEST_CASE("a metric that may be zero is compared by amounts") {
       made.difference(of("preemptions", {0, 0, 0}), of("preemptions", {10, 11, 12}));
   CHECK_FALSE(difference.relative);
   CHECK(difference.value.mean == Approx(11));
-  CHECK(difference.verdict == Verdict::worse);
+  CHECK(difference.verdict == DifferenceVerdict::worse);
 }
 
 TEST_CASE("Holm's correction is over the metrics of a variant and none leaves each for itself") {
@@ -158,17 +160,17 @@ TEST_CASE("Holm's correction is over the metrics of a variant and none leaves ea
       "metrics: [p99_ttft_ms, p99_itl_ms, p99_tpot_ms, p99_e2el_ms, median_ttft_ms, median_itl_ms]\n";
   const auto verdicts = [&](const std::string& correction) {
     MadeUp study(metrics + "correction: " + correction + "\n");
-    std::vector<Verdict> found;
+    std::vector<DifferenceVerdict> found;
     for (const ComparedMetric& metric : study.compare(a, b).loads.front().variants[1].metrics) {
       found.push_back(metric.difference->verdict);
     }
     return found;
   };
-  CHECK(verdicts("none")[0] == Verdict::worse);
-  CHECK(verdicts("none")[1] == Verdict::worse);
-  CHECK(verdicts("holm")[0] == Verdict::worse);
-  CHECK(verdicts("holm")[1] == Verdict::no_difference);
-  CHECK(verdicts("none")[2] == Verdict::no_difference);
+  CHECK(verdicts("none")[0] == DifferenceVerdict::worse);
+  CHECK(verdicts("none")[1] == DifferenceVerdict::worse);
+  CHECK(verdicts("holm")[0] == DifferenceVerdict::worse);
+  CHECK(verdicts("holm")[1] == DifferenceVerdict::no_difference);
+  CHECK(verdicts("none")[2] == DifferenceVerdict::no_difference);
 }
 
 /// Shares of random comparisons, of variants that do not differ, in which a metric, or any of ten, is said to
@@ -200,10 +202,10 @@ FalseVerdicts false_verdicts(const std::string& correction, int repetitions) {
     const CompareResult result = study.compare(a, b);
     bool is_any = false;
     for (const ComparedMetric& metric : result.loads.front().variants[1].metrics) {
-      is_any = is_any || metric.difference->verdict != Verdict::no_difference;
+      is_any = is_any || metric.difference->verdict != DifferenceVerdict::no_difference;
     }
-    const bool is_first =
-        result.loads.front().variants[1].metrics.front().difference->verdict != Verdict::no_difference;
+    const bool is_first = result.loads.front().variants[1].metrics.front().difference->verdict !=
+                          DifferenceVerdict::no_difference;
     found.of_first += is_first ? 1.0 / repetitions : 0;
     found.of_any += is_any ? 1.0 / repetitions : 0;
   }
@@ -232,7 +234,7 @@ TEST_CASE("traffic without chance gives exact verdicts and no interval") {
   CHECK(load.is_exact);
   CHECK(result.tests == 0);
   const Difference& difference = *load.variants[1].metrics.front().difference;
-  CHECK(difference.verdict == Verdict::better);
+  CHECK(difference.verdict == DifferenceVerdict::better);
   CHECK(difference.relative->share == Approx(-0.2));
   CHECK_FALSE(difference.p_value);
   CHECK_FALSE(difference.value.half_width);
