@@ -7,7 +7,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # AUTO: used when found. ON: an error when absent. OFF: not looked for.
-foreach(part IN ITEMS CUDA SIMGRID MPI)
+foreach(part IN ITEMS CUDA SIMGRID MPI CHARTS)
   set(INFEROMETER_ENABLE_${part} AUTO CACHE STRING "Use ${part}: AUTO, ON or OFF")
   set_property(CACHE INFEROMETER_ENABLE_${part} PROPERTY STRINGS AUTO ON OFF)
   if(NOT INFEROMETER_ENABLE_${part} MATCHES "^(AUTO|ON|OFF)$")

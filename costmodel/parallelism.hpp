@@ -18,6 +18,8 @@ namespace inferometer {
 struct GpuLink {
   BytesPerSecond bandwidth;  ///< of one GPU, in one direction; > 0
   Duration latency{};        ///< of one message; >= 0
+
+  friend bool operator==(const GpuLink&, const GpuLink&) = default;
 };
 
 /// Ranks of a tensor group stand side by side in a node as far as they fit; stages of a pipeline follow each
@@ -39,6 +41,7 @@ struct Parallelism {
 
   [[nodiscard]] std::int64_t gpus() const { return tensor * pipeline; }
   [[nodiscard]] bool spans_nodes() const { return tensor_in_node < tensor; }
+  friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
 
 /// A tensor group within one node, over the links that the GPU's description has, and no pipeline.

@@ -9,13 +9,10 @@
 
 namespace inferometer {
 
-/// GPU `index`, counted as CUDA counts the visible ones. Loads the CUDA module, from the first of these:
-///  1. $INFEROMETER_CUDA_MODULE,
-///  2. beside the running program (a build tree),
-///  3. lib/inferometer under the prefix the program was installed to, wherever that was moved.
-/// The module stays loaded until the program ends: devices and exceptions that come from it have their code
-/// there. A device measures one provider's kernels: what that lacks is unsupported. Throws ConfigError with
-/// one sentence where there is no module, no driver, no such GPU, or not the provider's library.
+/// GPU `index`, counted as CUDA counts the visible ones, by the CUDA module, which is looked for as
+/// base/loadable_module.hpp says; $INFEROMETER_CUDA_MODULE may name it. A device measures one provider's
+/// kernels: what that lacks is unsupported. Throws ConfigError with one sentence where there is no module, no
+/// driver, no such GPU, or not the provider's library.
 std::unique_ptr<KernelDevice> open_device(int index, KernelProvider provider = KernelProvider::inferometer);
 
 }  // namespace inferometer

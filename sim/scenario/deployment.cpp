@@ -181,7 +181,7 @@ void Deployment::set_stepper(Stepper stepper) {
   }
 }
 
-Deployment make_deployment(const Scenario& scenario) {
+Deployment make_deployment(const Scenario& scenario, const Deployment* sibling) {
   Deployment deployment;
   ClusterSetup cluster = cluster_of(scenario);
   const std::optional<ClusterHardware>& hardware = scenario.nodes;
@@ -192,8 +192,9 @@ Deployment make_deployment(const Scenario& scenario) {
     const PoolSpec& pool = scenario.pools[i];
     const Parallelism parallelism = hardware ? parallelism_of(pool, placement.pools[i], *hardware, i)
                                              : parallelism_of(pool, placement.pools[i], {}, i);
+    const PoolDeployment* const sibling_pool = sibling == nullptr ? nullptr : &sibling->pools[i];
     std::vector<std::string> notes;
-    deployment.pools.push_back(make_pool_deployment(pool, parallelism, notes));
+    deployment.pools.push_back(make_pool_deployment(pool, parallelism, notes, sibling_pool));
     add_pool_notes(pool, scenario.pools.size() > 1, notes, deployment);
   }
   add_disaggregation(scenario, deployment, cluster);

@@ -34,8 +34,10 @@ struct Deployment {
 };
 
 /// Throws ConfigError: the model does not fit on a pool (by how much, and which tensor_parallel would),
-/// limits that contradict each other, too few nodes, pools whose KV caches do not fit each other.
-Deployment make_deployment(const Scenario& scenario);
+/// limits that contradict each other, too few nodes, pools whose KV caches do not fit each other. `sibling`,
+/// when not null: of a scenario that differs in nothing but traffic, seed and numbers of replicas, whose
+/// tables of prices are then taken where they are the same, which saves most of the time.
+Deployment make_deployment(const Scenario& scenario, const Deployment* sibling = nullptr);
 
 /// The scenario's traffic on its replicas.
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,

@@ -152,7 +152,7 @@ const PolicyEntry& policy_of(const PoolSpec& pool) {
 }
 
 PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& parallelism,
-                                    std::vector<std::string>& notes) {
+                                    std::vector<std::string>& notes, const PoolDeployment* sibling) {
   const PolicyEntry& policy = policy_of(pool);
   const Values& engine = pool.engine;
   const std::int64_t wanted_len =
@@ -183,7 +183,9 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.attention_window = pool.model.sliding_window;
   deployment.pricer_limits = {
       .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
-  deployment.pricers = stage_pricers(pool, parallelism, cost, deployment.pricer_limits);
+  deployment.pricers = sibling != nullptr && sibling->parallelism == parallelism
+                           ? sibling->pricers
+                           : stage_pricers(pool, parallelism, cost, deployment.pricer_limits);
   const CostBasis basis = deployment.cost_basis();
   add_cost_notes(pool.gpu, cost, basis, notes);
   add_profile_note(pool.gpu, basis, notes);

@@ -37,8 +37,10 @@ const PolicyEntry& policy_of(const PoolSpec& pool);
 
 /// Throws ConfigError: the model does not fit (by how much, and over how many GPUs it would), limits that
 /// contradict each other. Adds to `notes` what was decided for the user and may surprise.
+/// `sibling`, when not null: the same pool but for its number of replicas, whose prices are then taken where
+/// its GPUs are joined alike.
 PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& parallelism,
-                                    std::vector<std::string>& notes);
+                                    std::vector<std::string>& notes, const PoolDeployment* sibling = nullptr);
 
 /// Adds the micro-batches of replica `index` of all: one without a pipeline. `observer` outlives them.
 void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserver& observer,

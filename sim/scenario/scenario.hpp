@@ -57,8 +57,9 @@ struct Scenario {
 
 /// Changes that something lays over a scenario.
 struct ScenarioLayer {
-  std::string cause;  ///< who, for notes: "variant chunk512"
-  ConfigNode tree;    ///< a map like a scenario's, with what differs
+  std::string cause;                    ///< who, for notes: "variant chunk512"
+  ConfigNode tree;                      ///< a map like a scenario's, with what differs
+  std::vector<std::string> replaced{};  ///< dotted paths of sections that leave with all they say before
 };
 
 /// What a study, then the command line lays over the file.

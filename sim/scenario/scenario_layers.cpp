@@ -75,6 +75,17 @@ class Stack {
   ScenarioLayers layers_;
 };
 
+/// What stands at a dotted path, if anything.
+void remove(ConfigNode& tree, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const std::string key = path.substr(0, dot);
+  if (dot == std::string::npos) {
+    std::erase_if(tree.entries, [&](const ConfigNode::Entry& entry) { return entry.key == key; });
+  } else if (ConfigNode* const child = tree.find(key)) {
+    remove(*child, path.substr(dot + 1));
+  }
+}
+
 void refuse_extends(const ConfigNode& over, const std::string& fault) {
   if (const ConfigNode* extends = over.find("extends")) {
     throw ConfigError(extends->where, fault);
@@ -89,6 +100,9 @@ ScenarioLayers stack_layers(ConfigNode node, const std::string& file, const std:
   ConfigNode tree = stack.with_base(std::move(node), directory);
   for (const ScenarioLayer& layer : overrides.layers) {
     refuse_extends(layer.tree, "extends belongs into a scenario; a study lays nothing below one");
+    for (const std::string& path : layer.replaced) {
+      remove(tree, path);
+    }
     stack.lay(tree, layer.tree, layer.cause);
   }
   std::vector<std::string> assignments = overrides.assignments;

@@ -9,6 +9,7 @@
 #include "sim/metrics/headline_metrics.hpp"
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
+#include "sim/scenario/deployment.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
@@ -31,6 +32,7 @@ struct Outcome {
   std::vector<SloVerdict> slo;
   QueueStability queue = QueueStability::not_applicable;
   std::string queue_sentence;
+  double offered_per_second = 0;  ///< arrivals over the time in which they came; 0 without such a time
   TimeSplit time_split;
   double extrapolated_share = 0;     ///< of the time in steps
   std::vector<LatencyCurve> curves;  ///< TTFT, ITL, E2E, those that there are; empty where not asked for
@@ -39,12 +41,18 @@ struct Outcome {
   [[nodiscard]] std::optional<double> find(std::string_view metric) const;
 };
 
+/// Of what could not be run.
+Outcome failed_outcome(std::string why);
+
 /// Names of Outcome::metrics, in their order.
 std::vector<std::string> study_metric_names();
 
 /// Runs the scenario to its end: a pure function of the scenario and the files it names. What the user got
 /// wrong (it does not fit, a broken trace) is the outcome's error.
 Outcome evaluate(const Scenario& scenario, bool with_curves);
+
+/// The same on the scenario's deployment.
+Outcome evaluate(const Scenario& scenario, const Deployment& deployment, bool with_curves);
 
 /// Every bit of it as text, and back. Throws std::runtime_error (nlohmann::json::exception) for a text that
 /// is none.

@@ -55,6 +55,7 @@ THIRD_PARTY = {
     "xbt/": r"(sim|tests/unit)/network/simgrid_.*",
     "cuda": r"kernels/.*|(tests/unit/)?calibration/device/.*|.*\.cu",
     "cublas": r"kernels/.*|.*\.cu",
+    "mpi.h": r"sim/study/executor/mpi_.*",
     "nvtx3/": r"calibration/device/.*",
     "CLI/": r"sim/cli/.*|tests/.*",
     "catch2/": r"tests/support/catch(_main)?\.(hpp|cpp)",

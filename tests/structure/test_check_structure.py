@@ -52,7 +52,7 @@ class CheckStructure(unittest.TestCase):
         self.assertEqual(found, ["base/a.hpp:1: includes itself: base/a.hpp -> base/b.hpp -> base/a.hpp"])
 
     def test_third_party(self):
-        for header in ("yaml-cpp/yaml.h", "Eigen/Dense", "simgrid/s4u.hpp", "cuda_runtime.h", "CLI/CLI.hpp"):
+        for header in ("yaml-cpp/yaml.h", "Eigen/Dense", "simgrid/s4u.hpp", "cuda_runtime.h", "mpi.h", "CLI/CLI.hpp"):
             with self.subTest(header):
                 found = self.check(files={"base/units.cpp": f"#include <{header}>\n"})
                 self.assertEqual(len(found), 1)

@@ -5,14 +5,24 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace inferometer {
 
+/// A number of results.json that a text of the page shows, as a rule rounded. It becomes the attributes
+/// data-field and data-value of the element with that text, by which tests/browser/check_reports.py compares
+/// page and file.
+struct ResultsNumber {
+  std::string field;  ///< its path: "metrics.p99_ttft_ms", "slo.0.value"
+  double value = 0;   ///< as it stands there: same unit, not rounded
+};
+
 struct ChartPoint {
-  double x = 0, y = 0;  ///< finite
-  std::string label;    ///< for a tooltip; may be empty
+  double x = 0, y = 0;     ///< finite; what is not above 0 is left out of the drawing along a log axis
+  std::string label = {};  ///< for a tooltip; may be empty
+  double weight = 0;       ///< of points: the area of the dot grows with it; all 0: dots alike
 };
 
 struct ChartAxis {
@@ -22,19 +32,23 @@ struct ChartAxis {
 
 struct ChartSeries {
   std::string name;
-  std::vector<ChartPoint> points;  ///< of bars: one for each category, x ignored
+  /// Of bars: y for each category, x ignored. Of others: in the order in which a line joins them; beyond
+  /// 2,000 the page takes thinned() ones (thinned.hpp).
+  std::vector<ChartPoint> points = {};
   bool is_dashed = false;
+  bool is_line = false;  ///< in a chart of points: a line through them instead of dots, such as a roof
   /// Series of the same number have the same colour, across the charts of a page; by place when absent.
-  std::optional<int> colour;
+  std::optional<int> colour = {};
 };
 
 /// A straight line across the chart: a limit, a roof, a point of saturation.
 struct ChartLine {
   std::string name;
-  double at = 0;
+  double at = 0;  ///< of bars, and when not vertical: on the axis y
   bool is_vertical = false;
 };
 
+/// Bars lie, a category below the other, which leaves room for their names; y describes the axis of values.
 enum class ChartKind { lines, points, stacked_bars };
 
 struct Chart {
@@ -48,13 +62,26 @@ struct Chart {
   std::vector<ChartLine> lines;
 };
 
+enum class Tone { plain, good, warning, bad };
+
+/// A cell of a table; a plain string is one.
+struct Cell {
+  Cell(std::string shown) : text(std::move(shown)) {}
+  Cell(const char* shown) : text(shown) {}
+  Cell(std::string shown, ResultsNumber shown_number, Tone its_tone = Tone::plain)
+      : text(std::move(shown)), number(std::move(shown_number)), tone(its_tone) {}
+  Cell(std::string shown, Tone its_tone) : text(std::move(shown)), tone(its_tone) {}
+
+  std::string text;
+  std::optional<ResultsNumber> number;
+  Tone tone = Tone::plain;
+};
+
 struct TableBlock {
   std::string caption;
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  ///< as wide as `columns`; the first cell names the row
+  std::vector<std::vector<Cell>> rows;  ///< as wide as `columns`; the first cell names the row
 };
-
-enum class Tone { plain, good, warning, bad };
 
 struct Paragraph {
   std::string text;
@@ -68,8 +95,10 @@ struct Listing {
 
 /// A figure with its name, shown large: "p99 TTFT" "220 ms" "limit 500 ms, met".
 struct KeyFigure {
-  std::string name, value, remark;
+  std::string name, value;
+  std::string remark = {};
   Tone tone = Tone::plain;
+  std::optional<ResultsNumber> number = {};  ///< what `value` shows
 };
 
 using Block = std::variant<Paragraph, std::vector<KeyFigure>, TableBlock, Chart, Listing>;

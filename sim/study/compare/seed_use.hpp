@@ -1,0 +1,15 @@
+#pragma once
+
+// Whether it matters with which seed a scenario is run. Who uses it: comparisons, which claim nothing about
+// chance where there is none.
+
+#include "sim/scenario/scenario.hpp"
+
+namespace inferometer {
+
+/// Whether another seed gives other requests, or sends them to other replicas. Reads the first requests of
+/// the traffic for two seeds: O(1), a trace's rows included. Throws InputError for traffic that cannot be
+/// read.
+bool depends_on_seed(const Scenario& scenario);
+
+}  // namespace inferometer
