@@ -76,7 +76,7 @@ set(hint "install libjs-chart.js (version 3); reports then have charts besides t
 if(NOT INFEROMETER_ENABLE_CHARTS STREQUAL "OFF")
   find_file(INFEROMETER_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist)
   mark_as_advanced(INFEROMETER_CHART_JS)
-  if(INFEROMETER_CHART_JS)
+  if(EXISTS "${INFEROMETER_CHART_JS}")
     file(READ ${INFEROMETER_CHART_JS} library)
     string(REGEX MATCH "Chart\\.js v(3\\.[0-9.]+)" found "${library}")
     set(description "Chart.js ${CMAKE_MATCH_1}, ${INFEROMETER_CHART_JS}")

@@ -78,11 +78,11 @@ class CalibratedPrices {
     }
   }
 
-  [[nodiscard]] StepCost token_cost(std::int64_t tokens) const {
-    return sum_of(token_operators(calibrated_->model, calibrated_->tensor_parallel, tokens), tokens);
+  [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
+    return costs_of(token_operators(calibrated_->model, calibrated_->tensor_parallel, tokens), tokens);
   }
-  [[nodiscard]] StepCost row_cost(std::int64_t rows) const {
-    return sum_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
+  [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
+    return costs_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
   }
   void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
     decode_ ? decode_->add(decodes, context, beside_prefill, cost)
@@ -114,15 +114,15 @@ class CalibratedPrices {
     }
   }
 
-  [[nodiscard]] StepCost sum_of(const std::vector<Operator>& operators, std::int64_t rows) const {
-    StepSum sum;
+  [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators, std::int64_t rows) const {
+    OperatorCosts costs;
     for (const Operator& part : operators) {
       const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
                                      [&part](const auto& named) { return named.first == part.name; });
-      sum.add(gemm != gemms_.end() ? rounded(gemm->second.parts(rows)) : kernels().time(part), part.repeats,
-              kernels().is_extrapolated(part));
+      costs.add(part.name, gemm != gemms_.end() ? rounded(gemm->second.parts(rows)) : kernels().time(part),
+                part.repeats, kernels().is_extrapolated(part));
     }
-    return sum.cost();
+    return costs;
   }
 
   std::unique_ptr<const CalibratedModel> calibrated_;

@@ -1,13 +1,16 @@
 #include "costmodel/energy.hpp"
 
+#include <algorithm>
+
 namespace inferometer {
 
-Joules gpu_energy(Watts tdp, const StepCost& busy, Duration idle, const PowerShares& shares) {
-  const Duration waiting = busy.latency + busy.communication + busy.host + busy.bubble + idle;
-  const double full_power_seconds = shares.compute * to_seconds(busy.compute) +
-                                    shares.bandwidth * to_seconds(busy.bandwidth) +
-                                    shares.waiting * to_seconds(waiting);
-  return Joules(tdp.count() * full_power_seconds);
+Watts power_in_steps(Watts tdp, double compute, double memory, const PowerShares& shares) {
+  const double share = shares.waiting + shares.compute * compute + shares.memory * memory;
+  return tdp * std::min(share, 1.0);
+}
+
+Watts power_unused(Watts tdp, const PowerShares& shares) {
+  return tdp * shares.unused;
 }
 
 }  // namespace inferometer

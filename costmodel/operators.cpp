@@ -230,7 +230,7 @@ Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
   const double length = twice_keys / static_cast<double>(tokens);
   // Scores and their product with the values: 2 FLOPs each for every pair and element.
   const Flops flops_per_pair = flops(4 * query_width);
-  return {.name = "prefill attention",
+  return {.name = kPrefillAttention,
           .family = OperatorFamily::prefill_attention,
           .repeats = model.layers,
           .flops = flops_per_pair * static_cast<double>(pairs),
@@ -247,7 +247,7 @@ Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, 
                           std::int64_t context, bool beside_prefill) {
   const ModelShard local = shard(model, tensor_parallel);
   const std::int64_t query_width = local.heads * model.head_dim;
-  return {.name = "decode attention",
+  return {.name = kDecodeAttention,
           .family = OperatorFamily::decode_attention,
           .repeats = model.layers,
           .flops = flops(4 * query_width) * static_cast<double>(context),

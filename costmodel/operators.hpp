@@ -85,6 +85,10 @@ Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
 Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t decodes,
                           std::int64_t context, bool beside_prefill);
 
+/// The names of the two.
+inline constexpr std::string_view kPrefillAttention = "prefill attention";
+inline constexpr std::string_view kDecodeAttention = "decode attention";
+
 /// Every operator of a step, in order of execution. Precondition: the step has at least one token. O(chunks).
 std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,
                                      const StepShape& shape);

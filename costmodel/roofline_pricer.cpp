@@ -22,11 +22,11 @@ class RooflinePrices {
         decode_attention_(model, tensor_parallel, roofline),
         prefill_attention_(model, tensor_parallel, roofline) {}
 
-  [[nodiscard]] StepCost token_cost(std::int64_t tokens) const {
-    return sum_of(token_operators(model_, tensor_parallel_, tokens));
+  [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
+    return costs_of(token_operators(model_, tensor_parallel_, tokens));
   }
-  [[nodiscard]] StepCost row_cost(std::int64_t rows) const {
-    return sum_of(row_operators(model_, tensor_parallel_, rows));
+  [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
+    return costs_of(row_operators(model_, tensor_parallel_, rows));
   }
   void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
     decode_attention_.add(decodes, context, beside_prefill, cost);
@@ -43,12 +43,12 @@ class RooflinePrices {
   }
 
  private:
-  [[nodiscard]] StepCost sum_of(std::span<const Operator> operators) const {
-    StepSum sum;
+  [[nodiscard]] OperatorCosts costs_of(std::span<const Operator> operators) const {
+    OperatorCosts costs;
     for (const Operator& part : operators) {
-      sum.add(roofline_.time(part), part.repeats, roofline_.is_extrapolated(part));
+      costs.add(part.name, roofline_.time(part), part.repeats, roofline_.is_extrapolated(part));
     }
-    return sum.cost();
+    return costs;
   }
 
   ModelSpec model_;

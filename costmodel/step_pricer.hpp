@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -80,6 +81,12 @@ struct Extrapolation {
 /// "lm_head with n = 128256, 2 times above the largest measured (65536)"
 std::string to_text(const Extrapolation& beyond);
 
+/// What one operator of a step takes, all its runs together.
+struct OperatorTime {
+  std::string_view name;  ///< "qkv projection"
+  Duration time{};
+};
+
 /// What prices stand on.
 struct CostBasis {
   CostLevel level = CostLevel::roofline;  ///< the one in use, which may not be the one asked for
@@ -96,6 +103,12 @@ class StepPricer {
  public:
   virtual ~StepPricer() = default;
   [[nodiscard]] virtual StepCost price(const StepShape& shape) const = 0;
+
+  /// What price() adds up, operator by operator: together the price less its host time, exactly. For traces:
+  /// it prices all operators anew, in some microseconds. Nothing from a pricer that knows no operators.
+  [[nodiscard]] virtual std::vector<OperatorTime> operator_times(const StepShape& /*shape*/) const {
+    return {};
+  }
 
   /// For reports. Nothing from a pricer that stands on no measurements.
   [[nodiscard]] virtual const CostBasis& basis() const {

@@ -20,8 +20,40 @@
 
 namespace inferometer {
 
+/// Operators that run one after the other, each with all its runs.
+class OperatorCosts {
+ public:
+  /// Throws ConfigError when the step would take longer than any may.
+  void add(std::string_view name, const RoofTimes& times, std::int64_t repeats, bool is_extrapolated) {
+    seconds_ += to_seconds(times.total()) * static_cast<double>(repeats);
+    require_simulable(seconds_);
+    StepCost one{.latency = times.start_up, .communication = times.communication};
+    (times.compute_bound() ? one.compute : one.bandwidth) = std::max(times.compute, times.bandwidth);
+    if (is_extrapolated) {
+      one.extrapolated = one.total();
+    }
+    costs_.emplace_back(name, one * repeats);
+  }
+  [[nodiscard]] StepCost sum() const {
+    StepCost sum;
+    for (const auto& [name, cost] : costs_) {
+      sum = sum + cost;
+    }
+    return sum;
+  }
+  void append_to(std::vector<OperatorTime>& times) const {
+    for (const auto& [name, cost] : costs_) {
+      times.push_back({name, cost.total()});
+    }
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, StepCost>> costs_;
+  double seconds_ = 0;
+};
+
 /// `Prices` gives, for one model on one GPU:
-///   StepCost token_cost(tokens), row_cost(rows): what depends on those counts alone;
+///   OperatorCosts token_costs(tokens), row_costs(rows): what depends on those counts alone;
 ///   add_decodes(decodes, context, beside_prefill, cost), add_decode_growth(decodes, context, growth, line);
 ///   add_chunks(chunks, cost, line) -> tokens in them; with a line, their growth is added to it, too.
 template <class Prices>
@@ -35,13 +67,30 @@ class TabledPricer final : public StepPricer {
         host_per_sequence_(options.host_per_sequence),
         host_overlap_(options.host_overlap) {
     by_tokens_ = tabulate(std::max(limits.max_tokens, graph_sizes_.padded(limits.max_rows)),
-                          [this](std::int64_t tokens) { return prices_.token_cost(tokens); });
-    by_rows_ = tabulate(limits.max_rows, [this](std::int64_t rows) { return prices_.row_cost(rows); });
+                          [this](std::int64_t tokens) { return prices_.token_costs(tokens).sum(); });
+    by_rows_ = tabulate(limits.max_rows, [this](std::int64_t rows) { return prices_.row_costs(rows).sum(); });
   }
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
 
   [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, nullptr); }
+
+  [[nodiscard]] std::vector<OperatorTime> operator_times(const StepShape& shape) const override {
+    std::vector<OperatorTime> times;
+    prices_.token_costs(tokens_run(shape)).append_to(times);
+    if (!shape.chunks.empty()) {
+      StepCost chunks;
+      prices_.add_chunks(shape.chunks, chunks, nullptr);
+      times.push_back({kPrefillAttention, chunks.total()});
+    }
+    if (shape.decodes > 0) {
+      StepCost decodes;
+      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), decodes);
+      times.push_back({kDecodeAttention, decodes.total()});
+    }
+    prices_.row_costs(shape.sampled_rows).append_to(times);
+    return times;
+  }
 
   [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
                                              std::int64_t context_growth) const override {
@@ -81,6 +130,11 @@ class TabledPricer final : public StepPricer {
     return cost;
   }
 
+  /// Padding to CUDA graphs included.
+  [[nodiscard]] std::int64_t tokens_run(const StepShape& shape) const {
+    return shape.chunks.empty() ? graph_sizes_.padded(shape.decodes) : shape.tokens();
+  }
+
   template <class CostOf>
   static std::vector<StepCost> tabulate(std::int64_t largest, CostOf cost_of) {
     std::vector<StepCost> table(1);
@@ -92,11 +146,11 @@ class TabledPricer final : public StepPricer {
 
   [[nodiscard]] StepCost linear_cost(std::int64_t tokens) const {
     const auto index = static_cast<std::size_t>(tokens);
-    return index < by_tokens_.size() ? by_tokens_[index] : prices_.token_cost(tokens);
+    return index < by_tokens_.size() ? by_tokens_[index] : prices_.token_costs(tokens).sum();
   }
   [[nodiscard]] StepCost sampling_cost(std::int64_t rows) const {
     const auto index = static_cast<std::size_t>(rows);
-    return index < by_rows_.size() ? by_rows_[index] : prices_.row_cost(rows);
+    return index < by_rows_.size() ? by_rows_[index] : prices_.row_costs(rows).sum();
   }
   [[nodiscard]] Duration exposed_host(std::int64_t sequences, Duration gpu) const {
     const Duration host = host_fixed_ + host_per_sequence_ * sequences;
@@ -134,26 +188,5 @@ inline void add_link_note(const Roofline& roofline, const std::vector<Operator>&
                           join_alternatives(names, "and"));
   }
 }
-
-/// Sums up operators that run one after the other.
-class StepSum {
- public:
-  /// Throws ConfigError when the step would take longer than any may.
-  void add(const RoofTimes& times, std::int64_t repeats, bool is_extrapolated) {
-    seconds_ += to_seconds(times.total()) * static_cast<double>(repeats);
-    require_simulable(seconds_);
-    StepCost one{.latency = times.start_up, .communication = times.communication};
-    (times.compute_bound() ? one.compute : one.bandwidth) = std::max(times.compute, times.bandwidth);
-    if (is_extrapolated) {
-      one.extrapolated = one.total();
-    }
-    cost_ = cost_ + one * repeats;
-  }
-  [[nodiscard]] const StepCost& cost() const { return cost_; }
-
- private:
-  StepCost cost_;
-  double seconds_ = 0;
-};
 
 }  // namespace inferometer

@@ -57,6 +57,24 @@ void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t co
   }
 }
 
+StepWork WorkTotals::of_step(const StepShape& shape) const {
+  const std::int64_t tokens = shape.tokens();
+  std::int64_t pairs = shape.decode_context;
+  std::int64_t keys = shape.decode_context;
+  for (const ChunkShape& chunk : shape.chunks) {
+    pairs += attention_pairs(chunk, window_);
+    keys += attention_keys(chunk, window_);
+  }
+  StepWork work{token_flops_.once + Int128{token_flops_.per_unit} * tokens + Int128{flops_per_pair_} * pairs,
+                token_bytes_.once + Int128{token_bytes_.per_unit + bytes_per_query_} * tokens +
+                    Int128{bytes_per_key_} * keys};
+  if (shape.sampled_rows > 0) {
+    work.flops += row_flops_.once + Int128{row_flops_.per_unit} * shape.sampled_rows;
+    work.hbm_bytes += row_bytes_.once + Int128{row_bytes_.per_unit} * shape.sampled_rows;
+  }
+  return work;
+}
+
 Flops WorkTotals::flops() const {
   const Int128 sum = Int128{token_flops_.once} * steps_ + Int128{token_flops_.per_unit} * tokens_ +
                      Int128{row_flops_.once} * sampling_steps_ + Int128{row_flops_.per_unit} * rows_ +

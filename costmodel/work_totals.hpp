@@ -14,6 +14,11 @@
 
 namespace inferometer {
 
+/// What one GPU does in one step.
+struct StepWork {
+  Int128 flops = 0, hbm_bytes = 0;
+};
+
 class WorkTotals {
  public:
   /// Throws ConfigError when the model cannot be split over `tensor_parallel` GPUs.
@@ -28,6 +33,9 @@ class WorkTotals {
   /// So many steps: `shape` is that of the first, and each adds `context_growth` to the decode context and
   /// the tokens of every chunk to its past. O(1) without chunks, else O(chunks * steps).
   void add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth);
+
+  /// Of one step on its own, added to nothing. Without chunks linear in the decode context. O(chunks).
+  [[nodiscard]] StepWork of_step(const StepShape& shape) const;
 
   /// Of one GPU, so far: of the shapes as they were given, without the padding of CUDA graphs. Equal to the
   /// sums over the steps' operators.

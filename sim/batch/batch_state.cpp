@@ -176,7 +176,8 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
           .replica = 0,
           .prefill_replica = s.prefill_replica,
           .retries = s.retries,
-          .handover = s.handover};
+          .handover = s.handover,
+          .prefill_end = s.prefill_end};
 }
 
 void BatchState::hand_over(SequenceId id) {

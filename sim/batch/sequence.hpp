@@ -68,6 +68,7 @@ struct FinishedRequest {
   std::int32_t prefill_replica = -1;  ///< that computed its prompt, when it was another one
   std::int32_t retries = 0;           ///< times it was begun anew, after failures
   Duration handover{};                ///< from the end of its prefill to its KV being there; 0 when it stayed
+  TimePoint prefill_end{};            ///< valid when `prefill_replica` is
 };
 
 }  // namespace inferometer

@@ -16,6 +16,10 @@ namespace inferometer {
 
 /// `run SCENARIO`: what happens under this traffic.
 void add_run_command(CLI::App& app);
+/// `compare STUDY`: which variant is better, and is the difference real.
+void add_compare_command(CLI::App& app);
+/// `plan STUDY`: what to buy, what it sustains, why not the others.
+void add_plan_command(CLI::App& app);
 /// `describe [SECTION]`: every key of a scenario; the models, GPUs, policies and workloads that are built in.
 void add_describe_command(CLI::App& app);
 /// `memory`: what fits on the GPUs.

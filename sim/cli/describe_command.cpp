@@ -19,9 +19,13 @@
 #include "hardware/gpu_spec.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/network/platform.hpp"
+#include "sim/report/compare/metric_words.hpp"
 #include "sim/router/router.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/study/compare/compare_study.hpp"
+#include "sim/study/outcome.hpp"
+#include "sim/study/plan/plan_spec.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/trace_reader.hpp"
 
@@ -122,6 +126,18 @@ std::string describe_workloads() {
   return describe_presets() + describe_trace_formats();
 }
 
+std::string describe_compare() {
+  std::vector<std::vector<std::string>> rows{{"metric", "what it is"}};
+  for (const std::string& name : study_metric_names()) {
+    rows.push_back({name, metric_heading(name)});
+  }
+  return describe(compare_table()) + "\n" + align_columns(rows, 2);
+}
+
+std::string describe_plan() {
+  return describe(plan_table()) + candidates_help();
+}
+
 /// What is built in, by the name that `describe` takes.
 struct Topic {
   const char* name;
@@ -131,7 +147,8 @@ constexpr std::array kTopics{
     Topic{"models", describe_models},       Topic{"gpus", describe_gpus},
     Topic{"clusters", describe_clusters},   Topic{"networks", describe_networks},
     Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
-    Topic{"workloads", describe_workloads},
+    Topic{"workloads", describe_workloads}, Topic{"compare", describe_compare},
+    Topic{"plan", describe_plan},
 };
 
 std::vector<std::string> topic_names() {

@@ -29,6 +29,8 @@ void add_commands(CLI::App& app) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_run_command(app);
+  add_compare_command(app);
+  add_plan_command(app);
   add_memory_command(app);
   add_roofline_command(app);
   add_workload_command(app);

@@ -20,10 +20,9 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/interrupt_guard.hpp"
 #include "sim/cli/named_file.hpp"
+#include "sim/cli/run_records.hpp"
 #include "sim/engine/stepper_check.hpp"
-#include "sim/metrics/activity_recorder.hpp"
 #include "sim/replica/observer_group.hpp"
-#include "sim/report/activity_log.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/requests_csv.hpp"
 #include "sim/report/results_json.hpp"
@@ -39,7 +38,7 @@ struct RunArguments {
   std::string scenario;
   std::vector<std::string> assignments;
   std::string out;
-  std::string activity;
+  RunRecordPaths records;
   bool requests_csv = false;
   bool quiet = false;
   std::optional<std::int64_t> seed;
@@ -102,46 +101,6 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
   return true;
 }
 
-/// The file that --activity asks for, in place before the run so that one that cannot be written stops it.
-class ActivityOutput {
- public:
-  ActivityOutput(const RunArguments& arguments, const Deployment& deployment)
-      : recorder_(work_of_replicas(deployment)) {
-    if (!arguments.activity.empty()) {
-      file_.emplace(arguments.activity);
-    }
-  }
-
-  [[nodiscard]] bool is_wanted() const { return file_.has_value(); }
-  [[nodiscard]] SimulationObserver& recorder() { return recorder_; }
-  void write(const Deployment& deployment) {
-    std::vector<ReplicaGpus> gpus;
-    for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
-      const PoolSpec& pool = deployment.pools[i].spec;
-      const ReplicaGpus its{.gpus = pool.gpus_per_replica(),
-                            .stages = pool.pipeline_parallel,
-                            .bandwidth = pool.gpu.hbm_bandwidth};
-      gpus.insert(gpus.end(), static_cast<std::size_t>(deployment.replicas(i)), its);
-    }
-    write_activity_log(recorder_, gpus, file_->stream());
-    file_->commit();
-  }
-
- private:
-  static std::vector<WorkTotals> work_of_replicas(const Deployment& deployment) {
-    std::vector<WorkTotals> work;
-    for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
-      const PoolSpec& pool = deployment.pools[i].spec;
-      work.insert(work.end(), static_cast<std::size_t>(deployment.replicas(i)),
-                  WorkTotals(pool.model, pool.tensor_parallel));
-    }
-    return work;
-  }
-
-  ActivityRecorder recorder_;
-  std::optional<AtomicFile> file_;
-};
-
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
   const std::filesystem::path directory = arguments.out;
   write_file(directory / "results.json", results_json(report));
@@ -155,11 +114,9 @@ void write_outputs(const RunArguments& arguments, const Report& report, const Me
 /// The run itself, to its end or to Ctrl-C; true when everything was done. Nothing of it is left but its
 /// results: SimGrid lets no other simulation begin before.
 bool replay(const RunArguments& arguments, const Scenario& scenario, const Deployment& deployment,
-            MetricsRecorder& recorder, ActivityOutput& activity, Report& report) {
-  std::vector<SimulationObserver*> wanted = {&recorder};
-  if (activity.is_wanted()) {
-    wanted.push_back(&activity.recorder());
-  }
+            MetricsRecorder& recorder, RunRecords& records, Report& report) {
+  std::vector<SimulationObserver*> wanted = records.observers();
+  wanted.insert(wanted.begin(), &recorder);
   ObserverGroup group(wanted);
   SimulationObserver& recorded = wanted.size() > 1 ? static_cast<SimulationObserver&>(group) : recorder;
   const bool is_checked = arguments.stepper == "check";
@@ -172,12 +129,14 @@ bool replay(const RunArguments& arguments, const Scenario& scenario, const Deplo
     check.compare(simulation, std::unique_ptr<Simulation>(new Simulation(
                                   make_simulation(scenario, reference, check.reference_side()))));
   }
+  records.watch(simulation);
   const bool is_complete = run_with_progress(simulation, !arguments.quiet);
   if (!is_complete) {
     simulation.cut_off();
   } else if (is_checked) {
     check.finish();
   }
+  records.finish(simulation, arguments.quiet);
   report = make_report(scenario, deployment, simulation, recorder, !is_complete);
   if (is_checked) {
     report.stepper = arguments.stepper;
@@ -194,6 +153,9 @@ void run(const RunArguments& arguments) {
   if (arguments.requests_csv && arguments.out.empty()) {
     throw ConfigError({}, "--requests-csv needs --out DIR, where the file is written");
   }
+  if (arguments.records.trace_window && arguments.records.trace.empty()) {
+    throw ConfigError({}, "--trace-window needs --trace FILE, where the trace is written");
+  }
   const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
   Deployment deployment = make_deployment(scenario);
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
@@ -206,16 +168,14 @@ void run(const RunArguments& arguments) {
     make_directory(arguments.out);
   }
   MetricsRecorder recorder = make_recorder(scenario, arguments.requests_csv);
-  ActivityOutput activity(arguments, deployment);
+  RunRecords records(arguments.records, deployment, recorder);
   Report report;
-  const bool is_complete = replay(arguments, scenario, deployment, recorder, activity, report);
+  const bool is_complete = replay(arguments, scenario, deployment, recorder, records, report);
   const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
-  if (activity.is_wanted()) {
-    activity.write(deployment);
-  }
+  records.write(report, deployment, recorder);
   if (!arguments.quiet) {
     std::cout << terminal_summary(report, isatty(STDOUT_FILENO) != 0);
   }
@@ -246,9 +206,25 @@ void add_run_command(CLI::App& app) {
                     "Also write requests.csv there, a row a request");
   command
       ->add_option(
-          "--activity", arguments->activity,
+          "--activity", arguments->records.activity,
           "Write how busy SMs and memory of each GPU were, every 100 ms of simulated time, in the form "
           "of \"dcgmi dmon -e 1002,1005\", for \"inferometer calibrate activity\"")
+      ->type_name("FILE")
+      ->check(file_fault);
+  command
+      ->add_option("--trace", arguments->records.trace,
+                   "Write what happened when, step by step and request by request, for ui.perfetto.dev")
+      ->type_name("FILE")
+      ->check(file_fault);
+  command
+      ->add_option(
+          "--trace-window", arguments->records.trace_window,
+          "Only steps, requests and transfers of that time in it, such as 10s..20s; those that cross "
+          "its ends are shown whole")
+      ->type_name("FROM..TO");
+  command
+      ->add_option("--report", arguments->records.report,
+                   "Write a report for people there: one HTML file, with charts, that needs no network")
       ->type_name("FILE")
       ->check(file_fault);
   command

@@ -148,7 +148,8 @@ void Handovers::send(Journey& journey) {
     totals_.transferred += bytes;
     journey.transfer =
         transfers_.start({TransferPurpose::Kind::handover, journey.attempt.request.id, journey.order},
-                         fleet_.places(journey.prefill), fleet_.places(journey.decode), bytes);
+                         {journey.prefill, fleet_.places(journey.prefill)},
+                         {journey.decode, fleet_.places(journey.decode)}, bytes);
     if (journey.transfer) {
       return;
     }
@@ -193,7 +194,8 @@ void Handovers::finish_at_prefill(Journey& journey) {
        .replica = journey.prefill,
        .prefill_replica = -1,
        .retries = journey.attempt.retries,
-       .handover = Duration()});
+       .handover = Duration(),
+       .prefill_end = result.first_token});
   ++totals_.completed;
   cancel_transfer(journey);
   forget_decode(journey);

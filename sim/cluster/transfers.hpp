@@ -19,34 +19,49 @@ struct TransferPurpose {
   std::int64_t value = 0;  ///< attempt, or which start
 };
 
-/// Transfers in flight, by what they are for. Without a network they end at once.
+/// A replica's GPUs, or storage.
+struct TransferEnd {
+  std::int32_t replica = -1;
+  std::span<const GpuPlace> places{};
+};
+
+/// Transfers in flight, by what they are for; the observer is told of each at its end. Without a network they
+/// end at once, and nobody is told.
 class Transfers {
  public:
   Transfers(std::unique_ptr<Network> network, EngineControl& control)
       : network_(std::move(network)), control_(control) {}
 
   /// The number of the transfer; nothing when it has ended already.
-  std::optional<std::uint32_t> start(const TransferPurpose& purpose, std::span<const GpuPlace> from,
-                                     std::span<const GpuPlace> to, Bytes bytes) {
+  std::optional<std::uint32_t> start(const TransferPurpose& purpose, const TransferEnd& from,
+                                     const TransferEnd& to, Bytes bytes) {
     if (!network_) {
       return std::nullopt;
     }
     std::uint32_t id = 0;
     if (vacant_.empty()) {
-      id = static_cast<std::uint32_t>(purposes_.size());
-      purposes_.push_back(purpose);
+      id = static_cast<std::uint32_t>(under_way_.size());
+      under_way_.emplace_back();
     } else {
       id = vacant_.back();
       vacant_.pop_back();
-      purposes_[id] = purpose;
     }
-    network_->start(control_.now(), {id, from, to, bytes});
+    const bool is_handover = purpose.kind == TransferPurpose::Kind::handover;
+    under_way_[id] = {purpose,
+                      {.kind = is_handover ? TransferRecord::Kind::handover : TransferRecord::Kind::weights,
+                       .request = is_handover ? purpose.key : -1,
+                       .from = from.replica,
+                       .to = to.replica,
+                       .bytes = bytes,
+                       .start = control_.now(),
+                       .end = {}}};
+    network_->start(control_.now(), {id, from.places, to.places, bytes});
     control_.transfers_changed();
     return id;
   }
   void cancel(std::uint32_t id) {
     network_->cancel(control_.now(), id);
-    vacant_.push_back(id);
+    tell(id, true);
     control_.transfers_changed();
   }
   [[nodiscard]] std::optional<TimePoint> next_end() { return network_ ? network_->next_end() : std::nullopt; }
@@ -54,17 +69,30 @@ class Transfers {
   std::span<const TransferPurpose> ended(TimePoint now) {
     ended_.clear();
     for (const std::uint32_t id : network_->ended(now)) {
-      ended_.push_back(purposes_[id]);
-      vacant_.push_back(id);
+      ended_.push_back(under_way_[id].purpose);
+      tell(id, false);
     }
     return ended_;
   }
   [[nodiscard]] const Network* network() const { return network_.get(); }
 
  private:
+  struct UnderWay {
+    TransferPurpose purpose;
+    TransferRecord record;
+  };
+
+  void tell(std::uint32_t id, bool is_cancelled) {
+    TransferRecord& record = under_way_[id].record;
+    record.end = control_.now();
+    record.is_cancelled = is_cancelled;
+    vacant_.push_back(id);
+    control_.observer().on_transfer(record);
+  }
+
   std::unique_ptr<Network> network_;
   EngineControl& control_;
-  std::vector<TransferPurpose> purposes_;
+  std::vector<UnderWay> under_way_;
   std::vector<std::uint32_t> vacant_;
   std::vector<TransferPurpose> ended_;
 };

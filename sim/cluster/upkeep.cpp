@@ -115,7 +115,7 @@ void Upkeep::booted(std::int32_t replica, std::int64_t start) {
   }
   if (setup_.start_up.loads_weights) {
     one.weights = transfers_.start({TransferPurpose::Kind::weights, replica, start}, {},
-                                   fleet_.places(replica), fleet_.pool(replica).weights);
+                                   {replica, fleet_.places(replica)}, fleet_.pool(replica).weights);
   }
   if (!one.weights) {
     up(replica);

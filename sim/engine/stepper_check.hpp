@@ -48,6 +48,9 @@ class StepperCheck final : public SimulationObserver {
   void on_rejected(const RejectedRequest& request) override;
   void on_steps(const StepRecord& steps) override;
   void on_finished(const FinishedRequest& request) override;
+  /// Told on: moments between steps, and transfers, show in the steps and requests that they lead to.
+  void on_idle(const IdleRecord& idle) override { observer_.on_idle(idle); }
+  void on_transfer(const TransferRecord& transfer) override { observer_.on_transfer(transfer); }
 
   /// To be called when the checked simulation has run to its end: nothing may be left on the other side, and
   /// both must have counted alike.

@@ -21,12 +21,6 @@ CostSum& CostSum::operator+=(const CostSum& other) {
   return *this;
 }
 
-StepCost mean_cost(const CostSum& sum, std::int64_t count) {
-  const auto mean = [count](Int128 part) { return Duration(static_cast<std::int64_t>(part / count)); };
-  return {mean(sum.compute), mean(sum.bandwidth), mean(sum.latency),     mean(sum.communication),
-          mean(sum.host),    mean(sum.bubble),    mean(sum.extrapolated)};
-}
-
 CostSum CostTotals::sum() const {
   CostSum sum = settled_;
   return sum += sum_of(recent_);

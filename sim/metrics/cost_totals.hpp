@@ -21,10 +21,6 @@ struct CostSum {
   friend bool operator==(const CostSum&, const CostSum&) = default;
 };
 
-/// The cost of the mean one of so many, rounded down part by part. Precondition: count >= 1, and what results
-/// fits a StepCost.
-StepCost mean_cost(const CostSum& sum, std::int64_t count);
-
 class CostTotals {
  public:
   /// Precondition: there is room. O(1).

@@ -73,6 +73,10 @@ std::vector<std::int64_t> DurationDistribution::at_ranks(std::span<const std::in
   if (is_exact_) {
     return select_ranks({singles_, repetitions_, runs_, open_}, histogram_, ranks);
   }
+  return near_ranks(ranks);
+}
+
+std::vector<std::int64_t> DurationDistribution::near_ranks(std::span<const std::int64_t> ranks) const {
   std::vector<std::int64_t> values = middles_at_ranks(histogram_, ranks);
   for (std::int64_t& value : values) {
     value = std::clamp(value, moments_.least().count(), moments_.most().count());

@@ -111,6 +111,8 @@ class DurationDistribution {
   /// whatever the number of values; O(kept * log range) at worst; O(1) by a sketch.
   [[nodiscard]] std::vector<std::int64_t> at_ranks(std::span<const std::int64_t> ranks) const;
   static constexpr double kSketchError = 1.0 / 512;
+  /// The same as a sketch has it, whatever is kept. O(1).
+  [[nodiscard]] std::vector<std::int64_t> near_ranks(std::span<const std::int64_t> ranks) const;
 
   /// Nothing when there are no values. Exact up to one rounding of each result, but for a sketch's
   /// percentiles: those are at most kSketchError of the exact ones away. O(at_ranks).

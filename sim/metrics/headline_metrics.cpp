@@ -44,19 +44,24 @@ std::vector<HeadlineMetric> headline_metrics(const Summary& summary) {
   add_latency(metrics, "e2el", summary.e2el);
   add_latency(metrics, "queue_delay", summary.queue_delay);
   metrics.push_back({"capacity_requests_per_s", capacity_of(summary.stability)});
-  std::optional<double> joules, joules_per_token, output_dollars, total_dollars;
+  std::optional<double> joules, joules_per_token, joules_per_request, output_dollars, total_dollars,
+      request_dollars;
   if (summary.energy) {
     joules = summary.energy->joules;
     joules_per_token = summary.energy->joules_per_output_token;
+    joules_per_request = summary.energy->joules_per_request;
   }
   if (summary.money) {
     output_dollars = summary.money->dollars_per_million_output_tokens;
     total_dollars = summary.money->dollars_per_million_tokens;
+    request_dollars = summary.money->dollars_per_thousand_requests;
   }
   metrics.push_back({"energy_joules", joules});
   metrics.push_back({"joules_per_output_token", joules_per_token});
   metrics.push_back({"output_dollars_per_million_tokens", output_dollars});
   metrics.push_back({"total_dollars_per_million_tokens", total_dollars});
+  metrics.push_back({"joules_per_request", joules_per_request});
+  metrics.push_back({"dollars_per_thousand_requests", request_dollars});
   return metrics;
 }
 

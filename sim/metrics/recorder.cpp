@@ -8,13 +8,6 @@
 namespace inferometer {
 namespace {
 
-StepPhase phase_of(const StepRecord& step) {
-  if (step.prefill_tokens == 0) {
-    return StepPhase::decode;
-  }
-  return step.decodes == 0 ? StepPhase::prefill : StepPhase::mixed;
-}
-
 std::vector<std::int32_t> numbered_through(const std::vector<RecordedPool>& pools) {
   std::vector<std::int32_t> pool_of_replica;
   for (std::size_t pool = 0; pool < pools.size(); ++pool) {

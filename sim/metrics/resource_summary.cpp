@@ -9,6 +9,7 @@ namespace inferometer {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
+constexpr double kThousand = 1e3;
 constexpr double kMillion = 1e6;
 
 double seconds_of(Int128 picoseconds) {
@@ -140,28 +141,47 @@ std::optional<Money> money(std::span<const PoolAccount> pools, const RunFigures&
   const double all = static_cast<double>(run.input_tokens) + output;
   money.dollars_per_million_output_tokens = optional_ratio(money.dollars * kMillion, output);
   money.dollars_per_million_tokens = optional_ratio(money.dollars * kMillion, all);
+  money.dollars_per_thousand_requests =
+      optional_ratio(money.dollars * kThousand, static_cast<double>(run.requests));
   return money;
 }
 
-/// Of one GPU that does what the pool's micro-batches do on average.
-Joules mean_gpu_energy(const PoolAccount& pool, Duration duration) {
-  const std::int64_t lanes = pool.pool.all_lanes();
-  const StepCost busy = mean_cost(pool.totals.cost(), lanes);
-  const Int128 whole = paid_time(pool, duration) * pool.pool.lanes / lanes;
-  return gpu_energy(pool.settings.tdp, busy, Duration(static_cast<std::int64_t>(whole)) - busy.total());
+/// Of one GPU that does what the pool's micro-batches do on average; nothing when that is not known.
+std::optional<Joules> mean_gpu_energy(const PoolAccount& pool, Duration duration) {
+  const PoolSettings& settings = pool.settings;
+  const auto lanes = static_cast<double>(pool.pool.all_lanes());
+  double joules = 0, busy_s = 0;
+  for (const PhaseTotals& phase : pool.totals.phases) {
+    PhaseSum sum;
+    sum.add(phase);
+    const PhaseSummary summary = sum.summary(settings.peak_flops.count(), settings.peak_bandwidth.count());
+    if (summary.seconds == 0) {
+      continue;
+    }
+    if (!summary.mfu || !summary.mbu) {
+      return std::nullopt;
+    }
+    const double seconds = summary.seconds / lanes;
+    joules += power_in_steps(settings.tdp, *summary.mfu, *summary.mbu).count() * seconds;
+    busy_s += seconds;
+  }
+  const double there_s = seconds_of(paid_time(pool, duration) * pool.pool.lanes) / lanes;
+  return Joules(joules + power_unused(settings.tdp).count() * (there_s - busy_s));
 }
 
 std::optional<Energy> energy(std::span<const PoolAccount> pools, const RunFigures& run) {
   Energy energy;
   for (const PoolAccount& pool : pools) {
-    if (pool.settings.tdp <= Watts(0)) {
+    const std::optional<Joules> of_one =
+        pool.settings.tdp > Watts(0) ? mean_gpu_energy(pool, run.duration) : std::nullopt;
+    if (!of_one) {
       return std::nullopt;
     }
-    energy.joules += mean_gpu_energy(pool, run.duration).count() *
-                     static_cast<double>(pool.settings.gpus * pool.pool.replicas);
+    energy.joules += of_one->count() * static_cast<double>(pool.settings.gpus * pool.pool.replicas);
   }
   energy.mean_watts = ratio(energy.joules, to_seconds(run.duration));
   energy.joules_per_output_token = optional_ratio(energy.joules, static_cast<double>(run.output_tokens));
+  energy.joules_per_request = optional_ratio(energy.joules, static_cast<double>(run.requests));
   return energy;
 }
 

@@ -54,20 +54,22 @@ struct LevelSummary {
   std::int64_t peak = 0;  ///< the highest of one replica (of one micro-batch of a pipeline)
 };
 
-/// Per token: over the tokens of the whole run, so that pools add up.
+/// Per token and request: over the tokens and completed requests of the whole run, so that pools add up.
 struct Money {
   double dollars_per_hour = 0;  ///< while all replicas are there; where they come and go, on average
   double dollars = 0;           ///< for the duration
   std::optional<double> dollars_per_million_output_tokens;
   std::optional<double> dollars_per_million_tokens;  ///< input and output
+  std::optional<double> dollars_per_thousand_requests;
 };
 
-/// Estimated from the GPU's power limit and the time split: costmodel/energy.hpp says how well. Per token as
-/// money is.
+/// Estimated from the GPU's power limit and how busy it was: costmodel/energy.hpp says how well. Per token
+/// and request as money is.
 struct Energy {
   double joules = 0;      ///< of all GPUs, for the duration
   double mean_watts = 0;  ///< of all GPUs together
   std::optional<double> joules_per_output_token;
+  std::optional<double> joules_per_request;
 };
 
 struct ResourceSummary {
@@ -79,8 +81,9 @@ struct ResourceSummary {
   std::int64_t replicas = 0;   ///< that there are at most
   std::int64_t kv_blocks = 0;  ///< of all of them together
   LevelSummary kv_occupancy_blocks, batch_size, running;
-  std::optional<Money> money;    ///< absent unless every pool has a price
-  std::optional<Energy> energy;  ///< absent unless every pool has a power limit
+  std::optional<Money> money;  ///< absent unless every pool has a price
+  /// Absent unless every pool has a power limit and peaks, and its work was recorded.
+  std::optional<Energy> energy;
 
   /// The share of its blocks that a replica holds when it holds so many.
   [[nodiscard]] double kv_share(double blocks) const {
@@ -99,6 +102,7 @@ struct RunFigures {
   Duration duration{};
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
+  std::int64_t requests = 0;  ///< completed
 };
 
 /// A pool with all that is known of it. References outlive it.

@@ -21,6 +21,13 @@ namespace inferometer {
 enum class StepPhase : std::uint8_t { prefill, decode, mixed };
 inline constexpr std::size_t kStepPhases = 3;
 
+inline StepPhase phase_of(const StepRecord& step) {
+  if (step.prefill_tokens == 0) {
+    return StepPhase::decode;
+  }
+  return step.decodes == 0 ? StepPhase::prefill : StepPhase::mixed;
+}
+
 /// Steps that only prefilled, only decoded, or did both.
 struct PhaseTotals {
   std::int64_t steps = 0;

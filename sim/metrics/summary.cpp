@@ -46,7 +46,7 @@ void add_resources(Summary& summary, const MetricsRecorder& recorder, const Summ
                    Duration duration) {
   const RunTotals& totals = recorder.totals();
   INFEROMETER_CHECK(settings.pools.size() == totals.pools.size(), "each pool has its settings");
-  const RunFigures run{duration, summary.total_input_tokens, summary.total_output_tokens};
+  const RunFigures run{duration, summary.total_input_tokens, summary.total_output_tokens, summary.completed};
   std::vector<PoolAccount> accounts;
   for (std::size_t i = 0; i < settings.pools.size(); ++i) {
     accounts.push_back({recorder.pools()[i], totals.pools[i], settings.pools[i]});

@@ -1,8 +1,28 @@
 #include "sim/replica/observer.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace inferometer {
+namespace {
+
+void divide_queue(const StepRecord& record, StepRecord& step) {
+  const Stretch& single = step.stretch;
+  const auto is_before = [&](const QueueJoin& join) {
+    return join.time < single.start() || (join.time == single.start() && !join.found_begun);
+  };
+  const bool is_first = single.start() == record.stretch.start();
+  const bool is_last = single.end() == record.stretch.end();
+  const auto from = is_first ? record.joined.begin()
+                             : std::partition_point(record.joined.begin(), record.joined.end(), is_before);
+  const auto to = std::partition_point(from, record.joined.end(),
+                                       [&](const QueueJoin& join) { return join.time < single.end(); });
+  step.joined = std::span(from, to);
+  step.queued = record.queued + (from - record.joined.begin());
+  step.waiting = is_last ? record.waiting : record.queued + (to - record.joined.begin());
+}
+
+}  // namespace
 
 void visit_steps(const StepRecord& record, const std::function<void(const StepRecord&)>& visit) {
   const Stretch& stretch = record.stretch;
@@ -11,7 +31,6 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
   shape.chunks = chunks;
   for (std::int64_t i = 0; i < stretch.steps(); ++i) {
     const bool is_first = i == 0;
-    const bool is_last = i + 1 == stretch.steps();
     const TokenGap gap{stretch.time_at(i), record.decodes};
     const Stretch single(stretch.start() + stretch.time_of(i), stretch.first_cost() + stretch.growth() * i);
     StepRecord step{record.replica, record.lane, single, shape};
@@ -20,7 +39,7 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
     step.emitted = record.emitted;
     step.running = record.running;
     step.kept_waiting = is_first ? record.kept_waiting : 0;
-    step.waiting = is_last ? record.waiting : 0;
+    divide_queue(record, step);
     step.preempted = is_first ? record.preempted : 0;
     step.held_blocks = BlockCount(record.held_during(i));
     step.gaps = is_first ? record.gaps : std::span(&gap, record.decodes > 0 ? 1 : 0);

@@ -32,6 +32,16 @@ class ObserverGroup final : public SimulationObserver {
       observer->on_finished(request);
     }
   }
+  void on_idle(const IdleRecord& idle) override {
+    for (SimulationObserver* observer : observers_) {
+      observer->on_idle(idle);
+    }
+  }
+  void on_transfer(const TransferRecord& transfer) override {
+    for (SimulationObserver* observer : observers_) {
+      observer->on_transfer(transfer);
+    }
+  }
 
  private:
   std::vector<SimulationObserver*> observers_;

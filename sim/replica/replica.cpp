@@ -57,7 +57,23 @@ bool Replica::enqueue(const Request& request, std::int32_t retries) {
     return false;
   }
   store().enqueue(request, cut_output(request), retries);
+  note_joined();
   return true;
+}
+
+void Replica::note_joined() {
+  if (running_) {
+    joined_.push_back(next_join_);
+  }
+}
+
+void Replica::tell_idle(TimePoint now) {
+  observer_.on_idle({.replica = config_.index,
+                     .lane = config_.lane,
+                     .time = now,
+                     .running = state_.running_count(),
+                     .waiting = waiting(),
+                     .held_blocks = state_.blocks().held()});
 }
 
 std::int64_t Replica::cut_output(const Request& request) {
@@ -73,6 +89,7 @@ void Replica::enqueue_prompt(const Request& request, std::int32_t retries, bool 
   const SequenceId id = store().enqueue(request, kFirstTokenAlone, retries);
   store().at(id).prompt_only = true;
   store().at(id).pushes = pushes;
+  note_joined();
 }
 
 SequenceId Replica::expect(const Request& request, const Expectation& expectation) {
@@ -90,6 +107,7 @@ Replica::Start Replica::start_steps(TimePoint now) {
     const bool idle = state_.running_count() == 0 && state_.waiting().empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
                       "a policy leaves no sequence waiting for nothing");
+    tell_idle(now);
     return {std::nullopt, idle ? std::nullopt : plan_.wake_at};
   }
   const Outlook outlook = outlook_of_plan(ReplicaView(state_, now));
@@ -97,6 +115,8 @@ Replica::Start Replica::start_steps(TimePoint now) {
   carry_out(now);
   begin(now, outlook);
   running_->kept_waiting = kept;
+  running_->queued = waiting();
+  joined_.clear();
   return {running_->stretch.end(), std::nullopt};
 }
 
@@ -254,6 +274,7 @@ std::int64_t Replica::stretch_steps(const StepLine& line, const Stability& stabi
 }
 
 std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has_decided) {
+  next_join_ = {now, has_decided};
   if (!running_ || !(running_->ends_on_arrival || always)) {
     return std::nullopt;
   }
@@ -304,6 +325,8 @@ void Replica::end_steps() {
                     .emitted = running.decodes,
                     .running = state_.running_count(),
                     .kept_waiting = running.kept_waiting,
+                    .queued = running.queued,
+                    .joined = joined_,
                     .waiting = waiting(),
                     .preempted = static_cast<std::int64_t>(plan_.preempted.size()) + preempted_before_,
                     .held_blocks = running.held_blocks,

@@ -181,6 +181,7 @@ class Replica {
     std::int64_t decodes = 0;
     std::int64_t context_growth = 0;
     std::int64_t kept_waiting = 0;  // when the first step started
+    std::int64_t queued = 0;        // once it had
     std::int64_t prefill_tokens = 0;
     BlockCount held_blocks;  // during the first step
     bool is_stretch = false;
@@ -193,6 +194,8 @@ class Replica {
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
+  void tell_idle(TimePoint now);
+  void note_joined();
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();
   bool plan_something(TimePoint now);
@@ -224,6 +227,8 @@ class Replica {
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow
   std::vector<std::int64_t> held_rounds_;
   std::vector<TokenGap> gaps_;
+  std::vector<QueueJoin> joined_;  // while the running steps ran
+  QueueJoin next_join_;            // as of the last interrupt()
   std::vector<std::int64_t> departed_;
   std::vector<HandOver> handed_over_;
   std::vector<LoadStart> load_starts_;

@@ -16,6 +16,7 @@ void Replica::fail(TimePoint now) {
   }
   state_.stop_running();
   policy_->on_cleared();
+  tell_idle(now);
 }
 
 std::vector<Evacuated> Replica::evacuate(TimePoint now) {
@@ -39,6 +40,7 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
   if (pipeline_) {
     pipeline_->clear(now);
   }
+  tell_idle(now);
   return lost;
 }
 

@@ -146,7 +146,8 @@ Json energy_of(const std::optional<Energy>& energy) {
   }
   return {{"energy_joules", energy->joules},
           {"power_watts_mean", energy->mean_watts},
-          {"joules_per_output_token", or_null(energy->joules_per_output_token)}};
+          {"joules_per_output_token", or_null(energy->joules_per_output_token)},
+          {"joules_per_request", or_null(energy->joules_per_request)}};
 }
 
 Json money_of(const std::optional<Money>& money) {
@@ -156,7 +157,8 @@ Json money_of(const std::optional<Money>& money) {
   return {{"price_dollars_per_hour", money->dollars_per_hour},
           {"cost_dollars", money->dollars},
           {"output_dollars_per_million_tokens", or_null(money->dollars_per_million_output_tokens)},
-          {"total_dollars_per_million_tokens", or_null(money->dollars_per_million_tokens)}};
+          {"total_dollars_per_million_tokens", or_null(money->dollars_per_million_tokens)},
+          {"dollars_per_thousand_requests", or_null(money->dollars_per_thousand_requests)}};
 }
 
 Json pool_of(const PoolSummary& pool) {

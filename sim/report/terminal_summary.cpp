@@ -372,6 +372,10 @@ void SummaryText::write_cost() {
     figures.push_back("$" + short_number(*money.dollars_per_million_tokens) +
                       " per million tokens with input" + range("total_dollars_per_million_tokens"));
   }
+  if (money.dollars_per_thousand_requests) {
+    figures.push_back("$" + short_number(*money.dollars_per_thousand_requests) + " per 1,000 requests" +
+                      range("dollars_per_thousand_requests"));
+  }
   if (is_unstable()) {
     figures.emplace_back("at overload: less than a service that keeps up would pay");
   }
@@ -388,7 +392,11 @@ void SummaryText::write_energy() {
     figures.push_back(short_number(*energy.joules_per_output_token) + " J per output token" +
                       range("joules_per_output_token"));
   }
-  figures.push_back("estimated from the power limit and the time split");
+  if (energy.joules_per_request) {
+    figures.push_back(short_number(*energy.joules_per_request) + " J per request" +
+                      range("joules_per_request"));
+  }
+  figures.push_back("estimated from the power limit, MFU and MBU");
   items("energy", figures);
 }
 

@@ -21,6 +21,7 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   metrics.push_back({"goodput_share", summary.goodput_share});
   metrics.push_back({"completed_requests", static_cast<double>(summary.completed)});
   metrics.push_back({"failed_requests", static_cast<double>(summary.failed)});
+  metrics.push_back({"truncated_requests", static_cast<double>(summary.truncated)});
   metrics.push_back({"preemptions", static_cast<double>(summary.preemptions)});
   metrics.push_back(
       {"kv_peak_share", summary.kv_share(static_cast<double>(summary.kv_occupancy_blocks.peak))});

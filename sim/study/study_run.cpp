@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/study/executor/journal.hpp"
+#include "sim/study/executor/own_process.hpp"
 
 namespace inferometer {
 namespace {

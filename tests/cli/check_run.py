@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,12 @@ PROGRAM = ""
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "scenarios"
 QUICKSTART = str(SCENARIOS / "quickstart.yaml")
+# Without studies, which lay variants or candidates over a scenario.
+RUN_SCENARIOS = sorted(
+    path
+    for path in SCENARIOS.glob("*.yaml")
+    if not re.search(r"^(variants|candidates)\s*:", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
 FEW = ("--set", "workload.requests=50")
 # Runs for minutes: time enough to interrupt it.
 LONG = ("--set", "workload={generator: constant, rate: 12 req/s, requests: 100000000, lengths: sharegpt}")
@@ -199,7 +206,7 @@ class Options(RunCase):
 
 class Results(RunCase):
     def test_what_every_scenario_promises(self):
-        for scenario in sorted(SCENARIOS.glob("*.yaml")):
+        for scenario in RUN_SCENARIOS:
             with self.subTest(scenario.name):
                 results = self.results(scenario=str(scenario))
                 self.check_promises(results, scenario)
@@ -276,7 +283,7 @@ class Interruption(RunCase):
         return program
 
     def test_ctrl_c_ends_with_what_was_done(self):
-        program = self.start_long_run("--requests-csv")
+        program = self.start_long_run("--requests-csv", "--report", str(self.out / "page.html"))
         program.send_signal(signal.SIGINT)
         summary, _ = program.communicate(timeout=LONGEST_WAIT_SECONDS)
         self.assertEqual(program.returncode, 130)
@@ -292,6 +299,7 @@ class Interruption(RunCase):
         self.assertLess(requests["injected"], 100_000_000)
         with open(self.out / "requests.csv", encoding="utf-8") as file:
             self.assertEqual(sum(1 for _ in file) - 1, requests["completed"] + requests["rejected"])
+        self.assertIn("Partial: the run was interrupted", (self.out / "page.html").read_text(encoding="utf-8"))
 
     def test_ctrl_c_among_the_runs_behind_intervals_keeps_the_run_itself(self):
         program = self.start(b"re-runs", "--set", "uncertainty.runs=1000")
@@ -348,7 +356,7 @@ class Output(RunCase):
         self.assertNotIn("\x1b", done.stdout)
 
     def test_wide_enough_for_a_terminal_of_100_columns(self):
-        for scenario in sorted(SCENARIOS.glob("*.yaml")):
+        for scenario in RUN_SCENARIOS:
             lines = run("run", str(scenario), cwd=SCENARIOS).stdout.splitlines()
             self.assertLessEqual(max(map(len, lines)), 100 + len(str(SCENARIOS)), scenario.name)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every scenario has golden results, each of them a scenario, and all of them stay small and quick to read."""
+"""Every scenario and study has golden results, each of them a scenario or study, and all of them stay small and quick to read."""
 
 import sys
 
 from golden import GOLDEN, SCENARIOS
 
-MOST_BYTES = 30_000  # a cluster has pools and links
+MOST_BYTES = 30_000  # a cluster has pools and links, a study has variants
 
 
 def main():

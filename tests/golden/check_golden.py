@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A scenario gives the results that are kept for it, byte for byte: every time, from anywhere, in any language.
+"""A scenario or study gives the results that are kept for it, byte for byte: every time, from anywhere, in any language,
+by any number of processes.
 
 usage: check_golden.py PROGRAM SCENARIO_NAME
 
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from golden import GOLDEN, ROOT, SCENARIOS, results_of
+from golden import GOLDEN, ROOT, SCENARIOS, command_of, results_of
 
 MOST_DIFFERENCES = 40  # lines shown
 
@@ -55,6 +56,9 @@ def main():
             program, os.path.relpath(scenario, elsewhere), cwd=elsewhere, TZ="UTC", LC_ALL="C"
         ),
     }
+    if command_of(scenario) != "run":
+        runs["by one process"] = results_of(program, scenario, "--jobs", "1")
+        runs["by three processes"] = results_of(program, scenario, "--jobs", "3")
     locale = comma_locale()
     if locale is None:
         print("no locale with a decimal comma on this machine: that run is left out")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the golden results anew: of all scenarios, or of those named.
+"""Writes the golden results anew: of all scenarios and studies, or of those named.
 
 usage: tests/golden/refresh.py BUILD_DIR [SCENARIO_NAME ...]
 

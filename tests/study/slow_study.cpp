@@ -3,7 +3,7 @@
 //
 // usage: slow_study JOURNAL RESULT LOG QUESTIONS MILLISECONDS JOBS [OPTION...]
 //   own      each question has a process of its own
-//   full     as if the journal's disk were full: files may not grow beyond 64 KiB
+//   full     as if the journal's disk were full: files may not grow beyond 400 KiB
 //   version=TEXT  what ranks must have alike
 //
 // LOG gets a line for each evaluation that begins. Exit code 0: RESULT is written; 1: questions failed, with
@@ -121,7 +121,7 @@ Arguments parse(const std::vector<std::string>& words) {
     if (words[i] == "own") {
       arguments.has_own_processes = true;
     } else if (words[i] == "full") {
-      constexpr rlim_t kMost = 64 * 1024;
+      constexpr rlim_t kMost = 400 * 1024;
       const rlimit limit{kMost, kMost};
       setrlimit(RLIMIT_FSIZE, &limit);
       std::signal(SIGXFSZ, SIG_IGN);

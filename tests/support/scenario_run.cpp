@@ -37,7 +37,10 @@ class WatchedRecorder : public SimulationObserver {
 }  // namespace
 
 ScenarioRun run_scenario(const std::string& text, const std::vector<std::string>& changes) {
-  Scenario scenario = load_scenario_text(text, "test.yaml", {changes, {}});
+  return run_scenario(load_scenario_text(text, "test.yaml", {changes, {}}));
+}
+
+ScenarioRun run_scenario(Scenario scenario) {
   Deployment deployment = make_deployment(scenario);
   WatchedRecorder watched(make_recorder(scenario));
   Simulation simulation = make_simulation(scenario, deployment, watched);

@@ -25,5 +25,7 @@ struct ScenarioRun {
 
 /// Runs to the end. `changes` are laid over the text as `--set` does.
 ScenarioRun run_scenario(const std::string& text, const std::vector<std::string>& changes = {});
+/// The same for one that is loaded.
+ScenarioRun run_scenario(Scenario scenario);
 
 }  // namespace inferometer::testing

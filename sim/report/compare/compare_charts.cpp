@@ -150,7 +150,8 @@ Chart time_chart(const CompareReport& report, std::size_t load) {
   chart.id = fmt::format("time-{}", load);
   chart.title = "Where time went";
   chart.summary =
-      "Shares of the replicas' time by what they waited for, a bar a variant: compute, memory bandwidth, start "
+      "Shares of the replicas' time by what they waited for, a bar a variant: compute, memory bandwidth, "
+      "start "
       "of kernels (latency), communication, host, another stage of a pipeline (bubble), requests (idle)";
   chart.kind = ChartKind::stacked_bars;
   chart.y = {"share of time, %", false};
@@ -167,7 +168,8 @@ Chart time_chart(const CompareReport& report, std::size_t load) {
         series.points.push_back({0, 100 * variant.time_split.*part.share});
       }
     }
-    if (std::any_of(series.points.begin(), series.points.end(), [](const ChartPoint& point) { return point.y > 0; })) {
+    if (std::any_of(series.points.begin(), series.points.end(),
+                    [](const ChartPoint& point) { return point.y > 0; })) {
       chart.series.push_back(std::move(series));
     }
   }

@@ -1,6 +1,7 @@
 #include "sim/report/compare/compare_json.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ using Json = nlohmann::ordered_json;
 /// Deeper values stand in one line: a metric with its difference.
 constexpr int kDeepestLines = 6;
 /// Shallower ones do where they fit.
-constexpr std::size_t kLineWidth = 100;
+constexpr std::size_t kLineWidth = 160;
 
 bool is_one_line(const Json& json, int depth) {
   if (!json.is_structured() || json.empty() || depth >= kDeepestLines) {
@@ -45,20 +46,23 @@ void add_text(const Json& json, int depth, std::string& text) {
   text += "\n" + std::string(static_cast<std::size_t>(2 * depth), ' ') + (json.is_object() ? "}" : "]");
 }
 
-void add_interval(Json& json, const std::string& prefix, double mean, const std::optional<double>& half_width) {
-  json[prefix.empty() ? "mean" : prefix] = kept_figure(mean);
-  if (half_width) {
-    const std::string before = prefix.empty() ? "" : prefix + "_";
-    json[before + "low"] = kept_figure(mean - *half_width);
-    json[before + "high"] = kept_figure(mean + *half_width);
+void add_estimate(Json& json, const Estimate& estimate) {
+  json["mean"] = kept_figure(estimate.mean);
+  if (estimate.half_width) {
+    json["low"] = kept_figure(estimate.low());
+    json["high"] = kept_figure(estimate.high());
   }
 }
 
 Json difference_json(const Difference& difference) {
   Json json;
-  add_interval(json, "", difference.value.mean, difference.value.half_width);
-  if (const std::optional<double> share = difference.share()) {
-    add_interval(json, "share", *share, difference.share_half_width());
+  add_estimate(json, difference.value);
+  if (const std::optional<RelativeDifference>& relative = difference.relative) {
+    json["share"] = kept_figure(relative->share);
+    if (relative->low) {
+      json["share_low"] = kept_figure(*relative->low);
+      json["share_high"] = kept_figure(*relative->high);
+    }
   }
   if (difference.p_value) {
     json["p_value"] = kept_figure(*difference.p_value);
@@ -76,7 +80,7 @@ Json metric_json(const ComparedMetric& metric) {
     return nullptr;
   }
   Json json;
-  add_interval(json, "", metric.value->mean, metric.value->half_width);
+  add_estimate(json, *metric.value);
   if (metric.difference) {
     json["difference"] = difference_json(*metric.difference);
   }
@@ -84,9 +88,12 @@ Json metric_json(const ComparedMetric& metric) {
 }
 
 Json split_json(const TimeSplit& split) {
-  return {{"compute", kept_figure(split.compute)}, {"bandwidth", kept_figure(split.bandwidth)},
-          {"communication", kept_figure(split.communication)}, {"latency", kept_figure(split.latency)},
-          {"host", kept_figure(split.host)}, {"bubble", kept_figure(split.bubble)},
+  return {{"compute", kept_figure(split.compute)},
+          {"bandwidth", kept_figure(split.bandwidth)},
+          {"communication", kept_figure(split.communication)},
+          {"latency", kept_figure(split.latency)},
+          {"host", kept_figure(split.host)},
+          {"bubble", kept_figure(split.bubble)},
           {"idle", kept_figure(split.idle)}};
 }
 
@@ -108,8 +115,8 @@ Json variant_json(const CompareStudy& study, std::size_t place, const VariantRes
     return json;
   }
   json["unstable_runs"] = variant.unstable_runs;
-  json["failed_requests"] = variant.failed_requests;
-  json["truncated_requests"] = variant.truncated_requests;
+  json["failed_requests"] = std::llround(variant.failed_requests);
+  json["truncated_requests"] = std::llround(variant.truncated_requests);
   json["same_requests"] = variant.has_same_requests;
   json["extrapolated_share"] = kept_figure(variant.extrapolated_share);
   json["time_split"] = split_json(variant.time_split);
@@ -143,7 +150,7 @@ Json load_json(const CompareStudy& study, const LoadResult& load) {
 }  // namespace
 
 double kept_figure(double value) {
-  const std::string text = fmt::format("{:.8g}", value);
+  const std::string text = fmt::format("{:.6g}", value);
   double kept = 0;
   std::from_chars(text.data(), text.data() + text.size(), kept);
   return kept;

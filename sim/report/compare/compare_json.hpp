@@ -14,7 +14,7 @@ inline constexpr int kCompareSchemaVersion = 1;
 /// sim/report/compare/README.md explains every field.
 std::string compare_json(const CompareReport& report);
 
-/// A figure as compare.json has it: eight digits, which is more than runs agree in, and short.
+/// A figure as compare.json has it: six digits, which is more than runs agree in, and short.
 double kept_figure(double value);
 
 }  // namespace inferometer

@@ -16,9 +16,9 @@ namespace inferometer {
 namespace {
 
 Tone tone_of(const Difference& difference) {
-  return difference.verdict == Verdict::better  ? Tone::good
-         : difference.verdict == Verdict::worse ? Tone::bad
-                                                : Tone::plain;
+  return difference.verdict == DifferenceVerdict::better  ? Tone::good
+         : difference.verdict == DifferenceVerdict::worse ? Tone::bad
+                                                          : Tone::plain;
 }
 
 /// A metric in compare.json.
@@ -44,17 +44,13 @@ std::string range_text(const std::string& metric, const Estimate& estimate) {
 
 /// "-41.2 % (-44.3 to -38.1)"
 std::string share_text(const Difference& difference) {
-  const std::optional<double> share = difference.share();
-  if (!share) {
+  if (!difference.relative) {
     return "-";
   }
-  const std::optional<double> half_width = difference.share_half_width();
-  const auto percent = [](double value) {
-    return (value > 0 ? "+" : "") + short_number(100 * value);
-  };
-  return percent(*share) + " %" +
-         (half_width ? fmt::format(" ({} to {})", percent(*share - *half_width), percent(*share + *half_width))
-                     : "");
+  const RelativeDifference& relative = *difference.relative;
+  const auto percent = [](double value) { return (value > 0 ? "+" : "") + short_number(100 * value); };
+  return percent(relative.share) + " %" +
+         (relative.low ? fmt::format(" ({} to {})", percent(*relative.low), percent(*relative.high)) : "");
 }
 
 /// The leading metric of each variant.
@@ -115,7 +111,9 @@ TableBlock overview_table(const CompareReport& report, std::size_t load) {
         text += (difference.empty() ? "" : "  " + difference) + "  " + verdict_word(*compared.difference);
         tone = tone_of(*compared.difference);
       }
-      row.emplace_back(text, ResultsNumber{field_of(report, load, i, metric) + ".mean", kept_figure(compared.value->mean)}, tone);
+      row.emplace_back(
+          text, ResultsNumber{field_of(report, load, i, metric) + ".mean", kept_figure(compared.value->mean)},
+          tone);
     }
     table.rows.push_back(std::move(row));
   }
@@ -138,13 +136,15 @@ TableBlock difference_table(const CompareReport& report, std::size_t load) {
       }
       const ComparedMetric& compared = result.variants[i].metrics[metric];
       const Difference& difference = *compared.difference;
-      table.rows.push_back({metric_heading(name), study.variants[i], range_text(name, *compared.value),
-                            metric_number(name, difference.baseline),
-                            Cell(range_text(name, difference.value), ResultsNumber{field_of(report, load, i, metric) + ".difference.mean", kept_figure(difference.value.mean)}),
-                            share_text(difference),
-                            Cell(std::string(to_string(difference.verdict)) +
-                                     (difference.is_unsteady ? " *" : ""),
-                                 tone_of(difference))});
+      table.rows.push_back(
+          {metric_heading(name), study.variants[i], range_text(name, *compared.value),
+           metric_number(name, difference.baseline),
+           Cell(range_text(name, difference.value),
+                ResultsNumber{field_of(report, load, i, metric) + ".difference.mean",
+                              kept_figure(difference.value.mean)}),
+           share_text(difference),
+           Cell(std::string(to_string(difference.verdict)) + (difference.is_unsteady ? " *" : ""),
+                tone_of(difference))});
     }
   }
   return table;
@@ -206,9 +206,9 @@ Section rates_section(const CompareReport& report) {
 }
 
 Section cost_section(const CompareReport& report) {
-  static const std::vector<std::string> kMetrics = {
-      "dollars_per_hour", "output_dollars_per_million_tokens", "total_dollars_per_million_tokens",
-      "joules_per_output_token", "mean_power_watts"};
+  static const std::vector<std::string> kMetrics = {"dollars_per_hour", "output_dollars_per_million_tokens",
+                                                    "total_dollars_per_million_tokens",
+                                                    "joules_per_output_token", "mean_power_watts"};
   TableBlock table;
   table.caption = "Means";
   table.columns = {"variant", "load"};
@@ -249,15 +249,17 @@ Section basis_section(const CompareReport& report) {
   }
   TableBlock table;
   table.caption = "Runs";
-  table.columns = {"variant", "load", "runs", "queue grows in", "not served", "cut short", "outside of what was measured"};
+  table.columns = {
+      "variant", "load", "runs", "queue grows in", "not served", "cut short", "outside of what was measured"};
   for (const LoadResult& load : report.result.loads) {
     for (std::size_t i = 0; i < load.variants.size(); ++i) {
       const VariantResult& each = load.variants[i];
-      table.rows.push_back({report.study->variants[i], load.name.empty() ? "as in the base" : load.name,
-                            std::to_string(each.runs),
-                            Cell(std::to_string(each.unstable_runs), each.is_unstable() ? Tone::warning : Tone::plain),
-                            short_number(each.failed_requests), short_number(each.truncated_requests),
-                            short_number(100 * each.extrapolated_share) + " %"});
+      table.rows.push_back(
+          {report.study->variants[i], load.name.empty() ? "as in the base" : load.name,
+           std::to_string(each.runs),
+           Cell(std::to_string(each.unstable_runs), each.is_unstable() ? Tone::warning : Tone::plain),
+           short_number(each.failed_requests), short_number(each.truncated_requests),
+           short_number(100 * each.extrapolated_share) + " %"});
     }
   }
   section.blocks.emplace_back(std::move(table));
@@ -271,16 +273,17 @@ Section study_section(const CompareReport& report) {
   variants.columns = {"variant", "key", "value"};
   for (const VariantChanges& variant : report.variants) {
     for (const auto& [key, value] : variant.changes.items()) {
-      variants.rows.push_back({variant.name, key, value.is_null()     ? "(not there)"
-                                                  : value.is_string() ? value.get<std::string>()
-                                                                      : value.dump()});
+      variants.rows.push_back({variant.name, key,
+                               value.is_null()     ? "(not there)"
+                               : value.is_string() ? value.get<std::string>()
+                                                   : value.dump()});
     }
   }
   if (!variants.rows.empty()) {
     section.blocks.emplace_back(std::move(variants));
   }
-  section.blocks.emplace_back(
-      Listing{"Scenario of " + report.study->variants.front() + ", with all defaults", report.baseline.dump(2)});
+  section.blocks.emplace_back(Listing{"Scenario of " + report.study->variants.front() + ", with all defaults",
+                                      report.baseline.dump(2)});
   TableBlock inputs;
   inputs.caption = "Inputs";
   inputs.columns = {"file", "hash", "bytes"};

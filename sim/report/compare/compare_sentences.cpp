@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/suggest.hpp"
 #include "sim/report/compare/metric_words.hpp"
@@ -22,13 +23,6 @@ std::string with_capital(std::string sentence) {
     sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
   }
   return sentence;
-}
-
-/// "71 % (68-74 %)": two figures whose difference can be seen.
-std::string percent_range(double share, double half_width) {
-  const double low = 100 * (share - half_width);
-  const double high = 100 * (share + half_width);
-  return fmt::format("{}-{} %", short_number(low), short_number(high));
 }
 
 /// "At 8 req/s, ", with a capital; "" for the base's own traffic.
@@ -60,22 +54,23 @@ std::string leader_sentence(const CompareReport& report, std::size_t place) {
                                  metric_amount(study.leading_metric, *best.mean(study.leading_metric)));
   const auto metric = static_cast<std::size_t>(
       std::find(study.metrics.begin(), study.metrics.end(), study.leading_metric) - study.metrics.begin());
-  if (leader.variant == 0) {
-    text += " (it is the baseline)";
-  } else if (best.metrics[metric].difference) {
-    text += ", " + difference_in_words(study.leading_metric, *best.metrics[metric].difference,
-                                       study.variants.front());
-    text += load.variants.front().is_unstable() && grows_with_queue(study.leading_metric)
-                ? ", whose queue grows"
-                : "";
-  }
   std::vector<std::string> others;
+  const std::optional<Difference>& difference = best.metrics[metric].difference;
+  if (leader.variant == 0) {
+    text += ", the baseline";
+  } else if (difference && difference->verdict != DifferenceVerdict::no_difference) {
+    text += ", " + difference_in_words(study.leading_metric, *difference, study.variants.front());
+    text += difference->is_unsteady ? ", whose queue grows" : "";
+  } else if (difference) {
+    others.push_back(study.variants.front());
+  }
   for (const std::size_t other : leader.as_good) {
     if (other != 0 || leader.variant == 0) {
       others.push_back(study.variants[other]);
     }
   }
-  return text + (others.empty() ? "." : "; no difference is shown to " + join_alternatives(others, "or") + ".");
+  return text +
+         (others.empty() ? "." : "; no difference is shown to " + join_alternatives(others, "or") + ".");
 }
 
 /// "at 8 req/s and at 12 req/s" where something holds; "" where it does nowhere.
@@ -100,23 +95,40 @@ Places places_where(const CompareReport& report, std::size_t variant,
   return places;
 }
 
-/// What the variant's results under any load come to.
-template <class Of>
-double total_of(const CompareReport& report, std::size_t variant, Of of) {
-  double total = 0;
-  for (const LoadResult& load : report.result.loads) {
-    total += of(load.variants[variant]);
+/// "static 4 at 8 req/s, orca 4 at 8 req/s"; "4 of each variant at 8 req/s" where all have as many at the
+/// same loads. `amount` is "" for nothing to tell.
+std::string by_variant(const CompareReport& report, const std::function<double(const VariantResult&)>& of,
+                       const std::function<std::string(double)>& amount) {
+  std::vector<std::string> amounts, variants;
+  for (std::size_t variant = 0; variant < report.study->variants.size(); ++variant) {
+    double total = 0;
+    for (const LoadResult& load : report.result.loads) {
+      total += of(load.variants[variant]);
+    }
+    if (total > 0) {
+      const Places places =
+          places_where(report, variant, [&](const VariantResult& each) { return of(each) > 0; });
+      amounts.push_back(amount(total) + places.in_words);
+      variants.push_back(report.study->variants[variant]);
+    }
   }
-  return total;
+  if (amounts.size() > 1 && amounts.size() == report.study->variants.size() &&
+      std::count(amounts.begin(), amounts.end(), amounts.front()) ==
+          static_cast<std::ptrdiff_t>(amounts.size())) {
+    return "each variant " + amounts.front();
+  }
+  for (std::size_t i = 0; i < amounts.size(); ++i) {
+    amounts[i] = variants[i] + (amounts[i].empty() || amounts[i].front() == ' ' ? "" : " ") + amounts[i];
+  }
+  return fmt::format("{}", fmt::join(amounts, ", "));
 }
 
-template <class Of>
-double largest_of(const CompareReport& report, std::size_t variant, Of of) {
-  double largest = 0;
-  for (const LoadResult& load : report.result.loads) {
-    largest = std::max(largest, of(load.variants[variant]));
-  }
-  return largest;
+std::string count_in_words(double total) {
+  return grouped(std::llround(total));
+}
+
+std::string nothing(double) {
+  return "";
 }
 
 /// Errors of one variant, each once with the loads that have it.
@@ -139,46 +151,25 @@ void add_errors(const CompareReport& report, std::size_t variant, std::vector<st
   }
 }
 
-void add_warnings(const CompareReport& report, std::size_t variant, std::vector<std::string>& sentences) {
-  const std::string& name = report.study->variants[variant];
-  add_errors(report, variant, sentences);
-  const Places unstable =
-      places_where(report, variant, [](const VariantResult& each) { return each.is_unstable(); });
-  if (unstable.count > 0) {
-    sentences.push_back(fmt::format(
-        "the queue of {} grows{}: its TTFT, E2E and queue delay tell how long the run was, and so do "
-        "verdicts on them, marked *",
-        name, unstable.in_words));
+/// "static 49 %, orca 4.6 %": the largest share under any load.
+std::string extrapolated_by_variant(const CompareReport& report) {
+  std::vector<std::string> parts;
+  for (std::size_t variant = 0; variant < report.study->variants.size(); ++variant) {
+    double largest = 0;
+    for (const LoadResult& load : report.result.loads) {
+      largest = std::max(largest, load.variants[variant].extrapolated_share);
+    }
+    if (largest >= kLeastExtrapolated) {
+      parts.push_back(fmt::format("{} {:.2g} %", report.study->variants[variant], 100 * largest));
+    }
   }
-  const auto failed = [](const VariantResult& each) { return each.failed_requests; };
-  if (total_of(report, variant, failed) > 0) {
-    sentences.push_back(fmt::format(
-        "{} did not serve {} requests{}; latencies are of those that were served", name,
-        grouped(std::llround(total_of(report, variant, failed))),
-        places_where(report, variant, [&](const VariantResult& each) { return failed(each) > 0; }).in_words));
-  }
-  const auto truncated = [](const VariantResult& each) { return each.truncated_requests; };
-  if (total_of(report, variant, truncated) > 0) {
-    sentences.push_back(fmt::format("{} cut {} answers short, by its max_model_len{}", name,
-                                    grouped(std::llround(total_of(report, variant, truncated))),
-                                    places_where(report, variant, [&](const VariantResult& each) {
-                                      return truncated(each) > 0;
-                                    }).in_words));
-  }
-  const Places uneven = places_where(report, variant, [](const VariantResult& each) {
-    return each.error.empty() && !each.has_same_requests;
-  });
-  if (uneven.count > 0) {
-    sentences.push_back(fmt::format(
-        "{} did not complete the same tokens as {}{}: differences are not all of its doing", name,
-        report.study->variants.front(), uneven.in_words));
-  }
-  const double extrapolated = largest_of(
-      report, variant, [](const VariantResult& each) { return each.extrapolated_share; });
-  if (extrapolated >= kLeastExtrapolated) {
-    sentences.push_back(
-        fmt::format("{} spends up to {:.2g} % of the time in steps on kernels outside of what was measured",
-                    name, 100 * extrapolated));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void add_sentence(const std::string& before, const std::string& who, const std::string& after,
+                  std::vector<std::string>& sentences) {
+  if (!who.empty()) {
+    sentences.push_back(before + who + after);
   }
 }
 
@@ -191,42 +182,42 @@ std::string correction_sentence(const CompareReport& report) {
     return fmt::format(
         "Each of {} verdicts is by its own 95 % interval. Were no difference real, {} of them would be shown "
         "all the same, by chance; \"correction: holm\" guards against that.",
-        grouped(result.tests), short_number(expected));
+        grouped(result.tests), fmt::format("{:.2g}", expected));
   }
   return fmt::format(
       "Verdicts are by Holm and Bonferroni over the metrics of a variant under a load together: were none of "
       "its differences real, some would be shown in 5 % of cases at most; of the {} comparisons here, in {}. "
       "Of the {} single 95 % intervals {} miss by chance, so that one may leave out 0 and its verdict still "
       "be \"no difference shown\".",
-      grouped(result.comparisons), short_number(level * static_cast<double>(result.comparisons)),
-      grouped(result.tests), short_number(expected));
+      grouped(result.comparisons), fmt::format("{:.2g}", level * static_cast<double>(result.comparisons)),
+      grouped(result.tests), fmt::format("{:.2g}", expected));
 }
 
 }  // namespace
 
 std::string difference_in_words(const std::string& metric, const Difference& difference,
                                 const std::string& baseline) {
-  if (difference.verdict == Verdict::no_difference) {
+  if (difference.verdict == DifferenceVerdict::no_difference) {
     return "no difference shown to " + baseline;
   }
-  const std::optional<double> share = difference.share();
-  const std::optional<double> half_width = difference.share_half_width();
-  if (!share) {
+  if (!difference.relative) {
     return fmt::format("{} {} {}'s {}", metric_amount(metric, std::abs(difference.value.mean)),
-                       difference.value.mean < 0 ? "below" : "above", baseline, metric_amount(metric, 0));
+                       difference.value.mean < 0 ? "below" : "above", baseline,
+                       metric_amount(metric, difference.baseline));
   }
+  const RelativeDifference& relative = *difference.relative;
   // Twice as much and more is easier to read as a factor.
-  if (*share >= 1) {
-    const std::string range =
-        half_width ? fmt::format(" ({}-{})", short_number(1 + *share - *half_width),
-                                 short_number(1 + *share + *half_width))
-                   : "";
-    return fmt::format("{}{} times as high as {}'s", short_number(1 + *share), range, baseline);
+  const bool is_factor = relative.share >= 1;
+  const double sign = relative.share < 0 ? -1 : 1;
+  const auto number = [&](double share) { return short_number(is_factor ? 1 + share : 100 * sign * share); };
+  const double nearer = sign < 0 ? relative.high.value_or(0) : relative.low.value_or(0);
+  const double farther = sign < 0 ? relative.low.value_or(0) : relative.high.value_or(0);
+  const std::string range =
+      relative.low ? fmt::format(" ({}-{}{})", number(nearer), number(farther), is_factor ? "" : " %") : "";
+  if (is_factor) {
+    return fmt::format("{}{} times as high as {}'s", number(relative.share), range, baseline);
   }
-  const double size = std::abs(*share);
-  return fmt::format("{} %{} {} {}", short_number(100 * size),
-                     half_width ? " (" + percent_range(size, *half_width) + ")" : "",
-                     *share < 0 ? "below" : "above", baseline);
+  return fmt::format("{} %{} {} {}", number(relative.share), range, sign < 0 ? "below" : "above", baseline);
 }
 
 std::vector<std::string> answer_sentences(const CompareReport& report) {
@@ -240,8 +231,29 @@ std::vector<std::string> answer_sentences(const CompareReport& report) {
 std::vector<std::string> warning_sentences(const CompareReport& report) {
   std::vector<std::string> sentences;
   for (std::size_t variant = 0; variant < report.study->variants.size(); ++variant) {
-    add_warnings(report, variant, sentences);
+    add_errors(report, variant, sentences);
   }
+  add_sentence(
+      "queues that grow: ",
+      by_variant(
+          report, [](const VariantResult& each) { return each.is_unstable() ? 1.0 : 0.0; }, nothing),
+      ". TTFT, E2E and queue delay then tell how long the run was, and so do verdicts on them, marked *",
+      sentences);
+  add_sentence("requests that were not served: ",
+               by_variant(
+                   report, [](const VariantResult& each) { return each.failed_requests; }, count_in_words),
+               ". Latencies are of those that were served", sentences);
+  add_sentence("answers that max_model_len cut short: ",
+               by_variant(
+                   report, [](const VariantResult& each) { return each.truncated_requests; }, count_in_words),
+               "", sentences);
+  add_sentence(
+      "not the tokens that " + report.study->variants.front() + " completed: ",
+      by_variant(
+          report, [](const VariantResult& each) { return each.has_same_requests ? 0.0 : 1.0; }, nothing),
+      ". Differences there are not all of the variant's doing", sentences);
+  add_sentence("kernels outside of what was measured, of the time in steps: ",
+               extrapolated_by_variant(report), "", sentences);
   return sentences;
 }
 
@@ -258,12 +270,14 @@ std::vector<std::string> basis_sentences(const CompareReport& report) {
         is_all ? "Here" : "Where no interval is given,"));
   }
   if (static_cast<std::size_t>(exact) < report.result.loads.size()) {
-    sentences.push_back(study.seeds.size() < 2
-                            ? std::string("One seed shows no difference: chance may have made any of them. "
-                                          "\"seeds: 5\" tells.")
-                            : fmt::format("Means of {} seeds, with 95 % intervals by Student's t. A difference is "
-                                          "taken between runs that get the same requests.",
-                                          study.seeds.size()));
+    sentences.push_back(
+        study.seeds.size() < 2
+            ? std::string("One seed shows no difference: chance may have made any of them. "
+                          "\"seeds: 5\" tells.")
+            : fmt::format("Means of {} seeds, with 95 % intervals by Student's t. Differences are taken "
+                          "between runs that get the same requests, relative ones on logarithms: "
+                          "runs scatter by factors.",
+                          study.seeds.size()));
   }
   if (report.result.tests > 0) {
     sentences.push_back(correction_sentence(report));

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a comparison says in words. Who uses it: its terminal table, its page and its JSON, which say the same.
+// What a comparison says in words. Who uses it: its terminal table, its page and its JSON, which say the
+// same.
 
 #include <string>
 #include <vector>

@@ -64,9 +64,9 @@ Cell cell_of(const std::string& metric, const ComparedMetric& compared, bool is_
   const Difference& difference = *compared.difference;
   cell.difference = short_difference(metric, difference);
   cell.verdict = verdict_word(difference);
-  cell.style = difference.verdict == Verdict::better  ? Style::good
-               : difference.verdict == Verdict::worse ? Style::bad
-                                                      : Style::plain;
+  cell.style = difference.verdict == DifferenceVerdict::better  ? Style::good
+               : difference.verdict == DifferenceVerdict::worse ? Style::bad
+                                                                : Style::plain;
   return cell;
 }
 
@@ -119,8 +119,8 @@ Column heading_column(const CompareStudy& study, const std::string& load, bool c
     column.width = std::max(column.width, width_of(name));
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    column.lines.push_back(styled(i == 0 ? Style::heading : Style::plain,
-                                  flush_left(names[i], column.width), colour));
+    column.lines.push_back(
+        styled(i == 0 ? Style::heading : Style::plain, flush_left(names[i], column.width), colour));
   }
   return column;
 }
@@ -140,8 +140,7 @@ std::string load_text(const CompareStudy& study, std::size_t place, const LoadRe
   for (std::size_t next = 1; next < columns.size() || text.empty();) {
     std::vector<const Column*> row = {&heading, &columns.front()};
     std::size_t used = heading.width + kGap.size() + columns.front().width;
-    while (next < columns.size() &&
-           (row.size() == 2 || used + kGap.size() + columns[next].width <= width)) {
+    while (next < columns.size() && (row.size() == 2 || used + kGap.size() + columns[next].width <= width)) {
       used += kGap.size() + columns[next].width;
       row.push_back(&columns[next++]);
     }
@@ -171,7 +170,7 @@ std::string legend(const CompareReport& report, int width) {
       "better, worse: than " + report.study->variants.front(),
       "~ no difference shown",
       "= the same in every pair",
-      "+- half of the 95 % interval",
+      "% and x: from ... to ... in 95 % of cases",
   };
   if (has_unsteady) {
     signs.emplace_back("* depends on how long the run is, as a queue grows");

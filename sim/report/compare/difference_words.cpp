@@ -2,18 +2,11 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "sim/report/compare/metric_words.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
 namespace {
-
-/// None in any pair: chance had no part in that.
-bool is_same(const Difference& difference) {
-  return difference.value.mean == 0 && !difference.p_value;
-}
 
 std::string with_sign(double value, const std::string& size) {
   return (value < 0 ? "-" : "+") + size;
@@ -22,28 +15,29 @@ std::string with_sign(double value, const std::string& size) {
 }  // namespace
 
 std::string short_difference(const std::string& metric, const Difference& difference) {
-  if (is_same(difference)) {
+  if (difference.is_same()) {
     return "";
   }
-  const std::optional<double> share = difference.share();
-  if (!share) {
+  if (!difference.relative) {
     return with_sign(difference.value.mean, metric_number(metric, std::abs(difference.value.mean)));
   }
-  const std::optional<double> half_width = difference.share_half_width();
+  const RelativeDifference& relative = *difference.relative;
   // Twice as much and more is easier to read as a factor.
-  if (*share >= 1) {
-    return short_number(1 + *share) + (half_width ? " +-" + short_number(*half_width) : "") + " x";
-  }
-  return with_sign(*share, short_number(100 * std::abs(*share))) +
-         (half_width ? " +-" + short_number(100 * *half_width) : "") + " %";
+  const bool is_factor = relative.share >= 1;
+  const auto number = [&](double share) {
+    return is_factor ? short_number(1 + share) : with_sign(share, short_number(100 * std::abs(share)));
+  };
+  const std::string range =
+      relative.low ? number(*relative.low) + " to " + number(*relative.high) : number(relative.share);
+  return range + (is_factor ? " x" : " %");
 }
 
 std::string verdict_word(const Difference& difference) {
   std::string word;
-  if (difference.verdict != Verdict::no_difference) {
+  if (difference.verdict != DifferenceVerdict::no_difference) {
     word = to_string(difference.verdict);
   } else {
-    word = is_same(difference) ? "=" : "~";
+    word = difference.is_same() ? "=" : "~";
   }
   return word + (difference.is_unsteady ? "*" : "");
 }

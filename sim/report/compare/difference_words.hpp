@@ -8,8 +8,8 @@
 
 namespace inferometer {
 
-/// "-41.2 +-3.1 %", "2.40 +-0.20 x" for twice as much and more, "+3.00" where the baseline has 0; "" for
-/// none.
+/// The interval of the relative difference: "-44.3 to -38.1 %", "2.20 to 2.60 x" for twice as much and more;
+/// "-41.2 %" without an interval, "+3.00" where there is no relative one; "" for none in any pair.
 std::string short_difference(const std::string& metric, const Difference& difference);
 
 /// "better", "worse", "higher", "lower", "~" for no difference shown, "=" for none in any pair; with "*"

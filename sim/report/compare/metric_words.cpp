@@ -39,8 +39,9 @@ constexpr std::array kKnown = {
 
 /// Between a statistic and "_ms".
 constexpr std::array kLatencies = {
-    Known{"_ttft_ms", "TTFT", "ms"}, Known{"_tpot_ms", "TPOT", "ms"}, Known{"_itl_ms", "ITL", "ms"},
-    Known{"_icl_ms", "ICL", "ms"},   Known{"_e2el_ms", "E2E", "ms"},  Known{"_queue_delay_ms", "queue delay", "ms"},
+    Known{"_ttft_ms", "TTFT", "ms"}, Known{"_tpot_ms", "TPOT", "ms"},
+    Known{"_itl_ms", "ITL", "ms"},   Known{"_icl_ms", "ICL", "ms"},
+    Known{"_e2el_ms", "E2E", "ms"},  Known{"_queue_delay_ms", "queue delay", "ms"},
 };
 
 }  // namespace

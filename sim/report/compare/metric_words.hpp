@@ -8,9 +8,9 @@
 namespace inferometer {
 
 struct MetricWords {
-  std::string title;       ///< "p99 TTFT"
-  std::string unit;        ///< "ms", "%", "$", "req/s"; may be empty
-  double per_unit = 1;     ///< 100 for a share that is shown in percent
+  std::string title;    ///< "p99 TTFT"
+  std::string unit;     ///< "ms", "%", "$", "req/s"; may be empty
+  double per_unit = 1;  ///< 100 for a share that is shown in percent
 };
 
 /// Of any name of study_metric_names(); of another its words, without a unit.

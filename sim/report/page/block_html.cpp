@@ -47,10 +47,19 @@ std::string number_attributes(const std::optional<ResultsNumber>& number) {
                 : "";
 }
 
-/// "12.3 ms", "$0.32", "<= 500", "-", "": what stands in a column of numbers.
+/// "12.3 ms", "$0.32", "<= 500", "-", "": what stands in a column of numbers. Not "1 x h100-sxm" and "2
+/// steps, 3 %".
 bool looks_numeric(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kUnitLengthMost = 12;
   const std::size_t begin = text.find_first_not_of("+-<>=~$ ");
-  return begin == std::string_view::npos || (text[begin] >= '0' && text[begin] <= '9');
+  if (begin == std::string_view::npos) {
+    return true;
+  }
+  const std::size_t end = text.find_first_not_of("0123456789.,eE+-", begin);
+  const std::string_view unit = end == std::string_view::npos ? "" : text.substr(end);
+  return kDigits.find(text[begin]) != std::string_view::npos && unit.size() <= kUnitLengthMost &&
+         unit.find_first_of(kDigits) == std::string_view::npos;
 }
 
 bool is_numeric_column(const TableBlock& table, std::size_t column) {
@@ -104,8 +113,11 @@ std::string table_html(const TableBlock& table) {
   }
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     is_numeric.push_back(is_numeric_column(table, column));
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", is_numeric[column] ? R"( class="number")" : "",
-                        html_escaped(table.columns[column]));
+    // A header that says nothing is none.
+    html += table.columns[column].empty()
+                ? "<td></td>"
+                : fmt::format("<th scope=\"col\"{}>{}</th>", is_numeric[column] ? R"( class="number")" : "",
+                              html_escaped(table.columns[column]));
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const std::vector<Cell>& row : table.rows) {

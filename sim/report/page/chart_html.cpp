@@ -10,7 +10,6 @@
 #include "sim/report/page/block_html.hpp"
 #include "sim/report/page/chart_json.hpp"
 #include "sim/report/page/page_text.hpp"
-#include "sim/report/page/thinned.hpp"
 
 namespace inferometer {
 namespace {
@@ -44,9 +43,26 @@ bool is_x_shared(const Chart& chart) {
          });
 }
 
-/// Rows that each series may have so that all of them stay within the most.
+/// Places of the points that a table lists: all, or evenly spaced ones, with both ends, the lowest and the
+/// highest. A drawing needs more of them (thinned.hpp), a reader fewer.
+std::set<std::size_t> listed_places(const std::vector<ChartPoint>& points, std::size_t most) {
+  std::set<std::size_t> places;
+  const std::size_t count = std::min(most, points.size());
+  for (std::size_t place = 0; place < count; ++place) {
+    places.insert(count == 1 ? 0 : place * (points.size() - 1) / (count - 1));
+  }
+  if (count < points.size()) {
+    const auto by_y = [](const ChartPoint& a, const ChartPoint& b) { return a.y < b.y; };
+    const auto [lowest, highest] = std::minmax_element(points.begin(), points.end(), by_y);
+    places.insert(static_cast<std::size_t>(lowest - points.begin()));
+    places.insert(static_cast<std::size_t>(highest - points.begin()));
+  }
+  return places;
+}
+
+/// Rows that each series may have so that all of them stay about within the most.
 std::size_t rows_of_a_series(const Chart& chart) {
-  constexpr std::size_t kLeast = 4;
+  constexpr std::size_t kLeast = 10;
   return std::max(kLeast, kChartTableRowsMost / chart.series.size());
 }
 
@@ -66,15 +82,15 @@ Numbers bar_numbers(const Chart& chart) {
   return numbers;
 }
 
-/// A row for each x, a column for each series. Of long series the rows in which any of them has a peak.
+/// A row for each x, a column for each series. Of long ones evenly spaced rows, and those in which a series
+/// is lowest or highest.
 Numbers shared_x_numbers(const Chart& chart) {
   Numbers numbers;
   numbers.table.columns.push_back(chart.x.label);
   std::set<std::size_t> places;
   for (const ChartSeries& series : chart.series) {
     numbers.table.columns.push_back(series.name);
-    const std::vector<std::size_t> kept = thinned_places(series.points, rows_of_a_series(chart));
-    places.insert(kept.begin(), kept.end());
+    places.merge(listed_places(series.points, kChartTableRowsMost));
   }
   for (const std::size_t place : places) {
     std::vector<Cell> row{readable_number(chart.series.front().points[place].x)};
@@ -100,7 +116,7 @@ Numbers point_numbers(const Chart& chart) {
     numbers.table.columns.emplace_back("Point");
   }
   for (const ChartSeries& series : chart.series) {
-    const std::vector<std::size_t> places = thinned_places(series.points, rows_of_a_series(chart));
+    const std::set<std::size_t> places = listed_places(series.points, rows_of_a_series(chart));
     numbers.is_thinned = numbers.is_thinned || places.size() < series.points.size();
     for (const std::size_t place : places) {
       const ChartPoint& point = series.points[place];
@@ -168,14 +184,12 @@ std::string chart_html(const Chart& chart, bool with_canvas) {
       with_canvas ? "" : " open", title);
   html += table_html(numbers.table);
   if (numbers.is_thinned) {
-    html += note_html(
-        "Not every point is listed: the first and last, and the lowest and highest of each stretch between.");
+    html += note_html("Not every point is listed: evenly spaced ones, the lowest and the highest.");
   }
-  html += "</details>\n";
   if (!chart.lines.empty()) {
     html += note_html(lines_text(chart));
   }
-  return html + "</figure>\n";
+  return html + "</details>\n</figure>\n";
 }
 
 }  // namespace inferometer

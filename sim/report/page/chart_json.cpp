@@ -102,10 +102,9 @@ std::string chart_json(const Chart& chart) {
   std::size_t place = 0;
   const auto series =
       array(chart.series, [&](const ChartSeries& one) { return series_json(chart, one, place++); });
-  return fmt::format(
-      R"({{"id":{},"title":{},"kind":"{}","x":{},"y":{},"categories":{},"series":{},"lines":{}}})",
-      json_string(chart.id), json_string(chart.title), name_of(chart.kind), axis_json(chart.x),
-      axis_json(chart.y), array(chart.categories, json_string), series, array(chart.lines, line_json));
+  return fmt::format(R"({{"id":{},"kind":"{}","x":{},"y":{},"categories":{},"series":{},"lines":{}}})",
+                     json_string(chart.id), name_of(chart.kind), axis_json(chart.x), axis_json(chart.y),
+                     array(chart.categories, json_string), series, array(chart.lines, line_json));
 }
 
 bool has_drawn_points(const Chart& chart) {

@@ -118,15 +118,15 @@ std::string navigation_html(const Page& page) {
   return html + "</ul></nav>\n";
 }
 
-/// Charts come with the notice that the library's licence asks for.
+/// Without Chart.js the page's own script still unfolds what is printed.
 std::string scripts_html(const std::string& chart_data) {
-  if (chart_library().empty()) {
-    return "";
-  }
-  return fmt::format(
-      "<script type=\"application/json\" "
-      "id=\"chart-data\">{}</script>\n<script>{}</script>\n<script>{}</script>\n",
-      chart_data, chart_library(), page_script());
+  const std::string charts =
+      chart_library().empty()
+          ? ""
+          : fmt::format(
+                "<script type=\"application/json\" id=\"chart-data\">{}</script>\n<script>{}</script>\n",
+                chart_data, chart_library());
+  return fmt::format("{}<script>{}</script>\n", charts, page_script());
 }
 
 }  // namespace
@@ -137,6 +137,7 @@ std::string html_text(const Page& page) {
   for (const Section& section : page.sections) {
     body.add(section, ++number);
   }
+  // What the licence of Chart.js asks for; its own notices are in it.
   const std::string_view library_notice =
       chart_library().empty() ? "" : " Charts by Chart.js, © Chart.js Contributors, MIT License.";
   return fmt::format(

@@ -19,11 +19,12 @@ constexpr std::size_t kShapesOfFront = 40;
 constexpr std::size_t kBars = 20;
 constexpr std::size_t kCurves = 6;
 
-/// Shapes of which any size was run, sized_shapes() first.
+/// Shapes of which anything was run, sized_shapes() first.
 std::vector<std::size_t> simulated_shapes(const PlanResult& plan) {
   std::vector<std::size_t> shapes = sized_shapes(plan);
   for (std::size_t shape = 0; shape < plan.shapes.size(); ++shape) {
-    if (!shown_place(plan, shape) && !plan.shapes[shape].assessments.empty()) {
+    const ShapeResult& result = plan.shapes[shape];
+    if (!shown_place(plan, shape) && (!result.assessments.empty() || result.sustained)) {
       shapes.push_back(shape);
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/portable_math.hpp"
 #include "sim/study/compare/metric_direction.hpp"
 
 namespace inferometer {
@@ -38,19 +39,32 @@ std::optional<Estimate> estimate_of(const Runs& runs, const std::string& metric)
 /// Values of one metric in pairs of runs with the same seed, where both have one.
 struct Pairs {
   std::vector<double> first, differences;  ///< of the first; second minus first
+  std::vector<double> log_ratios;          ///< of second over first; empty where one is not above 0
+
+  /// What chance is looked for in.
+  [[nodiscard]] const std::vector<double>& tested() const {
+    return log_ratios.empty() ? differences : log_ratios;
+  }
 };
 
 Pairs pairs_of(const Runs& first, const Runs& second, const std::string& metric) {
   Pairs pairs;
+  bool are_positive = true;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::optional<double> a = first[i]->find(metric);
     const std::optional<double> b = second[i]->find(metric);
-    if (a && b) {
-      const double difference = *b - *a;
-      const bool is_rounding = std::abs(difference) <= kRoundingShare * std::max(std::abs(*a), std::abs(*b));
-      pairs.first.push_back(*a);
-      pairs.differences.push_back(is_rounding ? 0 : difference);
+    if (!a || !b) {
+      continue;
     }
+    const double difference = *b - *a;
+    const bool is_rounding = std::abs(difference) <= kRoundingShare * std::max(std::abs(*a), std::abs(*b));
+    pairs.first.push_back(*a);
+    pairs.differences.push_back(is_rounding ? 0 : difference);
+    are_positive = are_positive && *a > 0 && *b > 0;
+    pairs.log_ratios.push_back(is_rounding || !are_positive ? 0 : portable_log(*b / *a));
+  }
+  if (!are_positive) {
+    pairs.log_ratios.clear();
   }
   return pairs;
 }
@@ -59,16 +73,16 @@ bool are_all_zero(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value == 0; });
 }
 
-Verdict verdict_of(const std::string& metric, double difference) {
+DifferenceVerdict verdict_of(const std::string& metric, double difference) {
   switch (direction_of(metric)) {
     case Direction::lower_is_better:
-      return difference < 0 ? Verdict::better : Verdict::worse;
+      return difference < 0 ? DifferenceVerdict::better : DifferenceVerdict::worse;
     case Direction::higher_is_better:
-      return difference > 0 ? Verdict::better : Verdict::worse;
+      return difference > 0 ? DifferenceVerdict::better : DifferenceVerdict::worse;
     case Direction::neither:
       break;
   }
-  return difference > 0 ? Verdict::higher : Verdict::lower;
+  return difference > 0 ? DifferenceVerdict::higher : DifferenceVerdict::lower;
 }
 
 /// Without a verdict, which needs the p-values of the other metrics.
@@ -81,7 +95,16 @@ std::optional<Difference> difference_of(const Pairs& pairs, bool is_exact) {
   difference.baseline = estimate_mean(pairs.first).mean;
   // What is equal in every pair was not decided by chance.
   if (!is_exact && pairs.differences.size() > 1 && !are_all_zero(pairs.differences)) {
-    difference.p_value = p_value_of_mean(pairs.differences);
+    difference.p_value = p_value_of_mean(pairs.tested());
+  }
+  if (!pairs.log_ratios.empty()) {
+    const Estimate logarithm = estimate_mean(pairs.log_ratios);
+    RelativeDifference& relative = difference.relative.emplace();
+    relative.share = portable_exp(logarithm.mean) - 1;
+    if (logarithm.half_width) {
+      relative.low = portable_exp(logarithm.low()) - 1;
+      relative.high = portable_exp(logarithm.high()) - 1;
+    }
   }
   return difference;
 }
@@ -108,7 +131,7 @@ void decide(const CompareStudy& study, bool is_exact, std::vector<ComparedMetric
       is_shown = *difference.adjusted_p_value < 1 - kConfidence;
     }
     if (is_shown) {
-      difference.verdict = verdict_of(study.metrics[i], difference.value.mean);
+      difference.verdict = verdict_of(study.metrics[i], difference.direction());
     }
   }
 }
@@ -164,10 +187,9 @@ void add_curves(const Outcome& run, std::vector<LatencyCurve>& sums, std::vector
 }
 
 /// The parts of a split, for arithmetic on them.
-constexpr double TimeSplit::*kParts[] = {&TimeSplit::compute,       &TimeSplit::bandwidth,
-                                         &TimeSplit::communication, &TimeSplit::latency,
-                                         &TimeSplit::host,          &TimeSplit::bubble,
-                                         &TimeSplit::idle};
+constexpr double TimeSplit::*kParts[] = {
+    &TimeSplit::compute, &TimeSplit::bandwidth, &TimeSplit::communication, &TimeSplit::latency,
+    &TimeSplit::host,    &TimeSplit::bubble,    &TimeSplit::idle};
 
 /// What is known of runs by themselves.
 VariantResult summary_of(const Runs& runs) {
@@ -245,7 +267,7 @@ double p_value_between(const Runs& first, const Runs& second, const std::string&
   if (is_exact || are_all_zero(pairs.differences)) {
     return are_all_zero(pairs.differences) ? 1 : 0;
   }
-  return pairs.differences.size() > 1 ? p_value_of_mean(pairs.differences) : 1;
+  return pairs.differences.size() > 1 ? p_value_of_mean(pairs.tested()) : 1;
 }
 
 std::optional<Leader> leader_of(const std::string& metric, const LoadResult& load,
@@ -299,17 +321,17 @@ void count_tests(const LoadResult& load, CompareResult& result) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(DifferenceVerdict verdict) {
   switch (verdict) {
-    case Verdict::better:
+    case DifferenceVerdict::better:
       return "better";
-    case Verdict::worse:
+    case DifferenceVerdict::worse:
       return "worse";
-    case Verdict::higher:
+    case DifferenceVerdict::higher:
       return "higher";
-    case Verdict::lower:
+    case DifferenceVerdict::lower:
       return "lower";
-    case Verdict::no_difference:
+    case DifferenceVerdict::no_difference:
       break;
   }
   return "no difference shown";

@@ -11,33 +11,39 @@
 #include <vector>
 
 #include "sim/study/compare/compare_study.hpp"
-#include "sim/study/compare/statistics.hpp"
+#include "sim/study/statistics.hpp"
 
 namespace inferometer {
 
 /// Of a variant against the baseline. Higher and lower: of metrics that are neither better nor worse so.
-enum class Verdict { better, worse, higher, lower, no_difference };
+enum class DifferenceVerdict { better, worse, higher, lower, no_difference };
 /// "better", ..., "no difference shown".
-std::string_view to_string(Verdict verdict);
+std::string_view to_string(DifferenceVerdict verdict);
+
+/// By how much, as a share of the baseline: the ratio of geometric means over pairs, less 1. Latencies and
+/// rates scatter by factors rather than by amounts, and a ratio's interval never falls below -1.
+struct RelativeDifference {
+  double share = 0;
+  std::optional<double> low,
+      high;  ///< of kConfidence, by Student's t on logarithms; absent for a single pair
+};
 
 struct Difference {
-  Estimate value;  ///< variant minus baseline, over pairs of runs with the same seed
-  double baseline = 0;           ///< mean of the baseline over those pairs
-  std::optional<double> p_value; ///< two-sided; absent where chance has no part, and for a single pair
+  Estimate value;       ///< variant minus baseline, over pairs of runs with the same seed
+  double baseline = 0;  ///< mean of the baseline over those pairs
+  std::optional<RelativeDifference> relative;  ///< absent where a value is not above 0
+  /// Two-sided, of `relative`, or of `value` where there is none. Absent where chance has no part, and for a
+  /// single pair.
+  std::optional<double> p_value;
   /// By Holm's correction over the metrics of the variant under the load; the p-value itself without.
   std::optional<double> adjusted_p_value;
-  Verdict verdict = Verdict::no_difference;
+  DifferenceVerdict verdict = DifferenceVerdict::no_difference;
   bool is_unsteady = false;  ///< a latency that grows with the length of the run, as a queue of the two does
 
-  /// As a share of the baseline's mean, taken as known; absent where that is 0.
-  [[nodiscard]] std::optional<double> share() const {
-    return baseline != 0 ? std::optional(value.mean / baseline) : std::nullopt;
-  }
-  /// Half the width of its interval, likewise. Absent for a single pair, too.
-  [[nodiscard]] std::optional<double> share_half_width() const {
-    const double size = baseline < 0 ? -baseline : baseline;
-    return size > 0 && value.half_width ? std::optional(*value.half_width / size) : std::nullopt;
-  }
+  /// Above 0: the variant has more.
+  [[nodiscard]] double direction() const { return relative ? relative->share : value.mean; }
+  /// None in any pair: chance had no part in that.
+  [[nodiscard]] bool is_same() const { return value.mean == 0 && !p_value; }
 };
 
 struct ComparedMetric {
@@ -54,10 +60,10 @@ struct ComparedSlo {
 
 /// One variant under one load.
 struct VariantResult {
-  std::string error;              ///< why no run of it came to an end; all else is empty then
-  std::int64_t runs = 0;          ///< that came to an end
-  std::int64_t broken_runs = 0;   ///< that did not
-  std::string broken_by;          ///< the first of their errors
+  std::string error;             ///< why no run of it came to an end; all else is empty then
+  std::int64_t runs = 0;         ///< that came to an end
+  std::int64_t broken_runs = 0;  ///< that did not
+  std::string broken_by;         ///< the first of their errors
   std::int64_t unstable_runs = 0;
   std::string queue_sentence;     ///< of the first unstable run
   double failed_requests = 0;     ///< of all runs

@@ -19,11 +19,16 @@ namespace {
 /// Few enough that Holm's correction leaves differences to be shown, enough to see what a variant costs. With
 /// limits on requests their share that kept them joins.
 const std::vector<std::string> kDefaultMetrics = {
-    "request_throughput",      "output_throughput",
-    "median_ttft_ms",          "p99_ttft_ms",
-    "median_tpot_ms",          "p99_tpot_ms",
-    "p99_itl_ms",              "p99_e2el_ms",
-    "joules_per_output_token", "output_dollars_per_million_tokens",
+    "request_throughput",
+    "output_throughput",
+    "median_ttft_ms",
+    "p99_ttft_ms",
+    "median_tpot_ms",
+    "p99_tpot_ms",
+    "p99_itl_ms",
+    "p99_e2el_ms",
+    "joules_per_output_token",
+    "output_dollars_per_million_tokens",
 };
 
 /// What the answer is about where the study does not say.
@@ -35,7 +40,8 @@ void refuse_other_files(const ConfigNode& root, const std::string& file) {
     return;
   }
   if (root.find("candidates") != nullptr) {
-    throw ConfigError({file}, "asks for a capacity, which \"inferometer plan\" answers; a comparison has variants");
+    throw ConfigError({file},
+                      "asks for a capacity, which \"inferometer plan\" answers; a comparison has variants");
   }
   if (root.find("model") != nullptr || root.find("extends") != nullptr) {
     throw ConfigError({file},
@@ -76,7 +82,8 @@ std::vector<Load> read_loads(const Values& values, const ConfigNode& root, Diagn
     }
   }
   if (loads.empty()) {
-    diagnostics.add(list.where, fmt::format("{}: the list is empty; leave the key out for the base's traffic", key));
+    diagnostics.add(list.where,
+                    fmt::format("{}: the list is empty; leave the key out for the base's traffic", key));
   }
   return loads;
 }
@@ -151,7 +158,8 @@ std::string rate_fault(const Scenario& scenario) {
   if (workload.given("generator")) {
     const std::string& generator = workload.text("generator");
     if (generator == "closed_loop") {
-      return "clients of a closed loop send as fast as they are answered; compare workload.clients as variants";
+      return "clients of a closed loop send as fast as they are answered; compare workload.clients as "
+             "variants";
     }
     return generator == "all_at_once" ? "all requests of all_at_once arrive at the start" : "";
   }
@@ -162,7 +170,8 @@ std::string rate_fault(const Scenario& scenario) {
     make_workload(workload, scenario.seed(), scenario.trace_directory());
     return "the trace has its own arrival times; compare {workload.rate_scale: 2} and the like as variants";
   } catch (const InputError&) {
-    return "";  // a trace without times, or one that cannot be read, which is told when the rate is laid over it
+    return "";  // a trace without times, or one that cannot be read, which is told when the rate is laid over
+                // it
   }
 }
 
@@ -226,7 +235,8 @@ void add_notes(CompareStudy& study) {
       add(note);
     }
     if (scenario.uncertainty_runs() > 0) {
-      add("uncertainty.runs is for single runs: intervals here are over seeds, and kernels are priced as measured");
+      add("uncertainty.runs is for single runs: intervals here are over seeds, and kernels are priced as "
+          "measured");
     }
   }
 }
@@ -249,7 +259,7 @@ void complete(CompareStudy& study, const Values& values) {
   look_at_cases(study);
   add_notes(study);
   const Values& baseline = study.scenario(0, 0).values;
-  study.description = values.given("description") ? values.text("description")
+  study.description = values.given("description")   ? values.text("description")
                       : baseline.has("description") ? baseline.text("description")
                                                     : "";
   for (std::int64_t i = 0; i < values.count("seeds"); ++i) {
@@ -291,7 +301,8 @@ Table compare_table() {
   table.add("description", ValueType::text, "What the comparison is about").optional("that of its base");
   table
       .add("base", ValueType::tree,
-           "The scenario that variants change: a file, named from the study's folder, or a scenario written out")
+           "The scenario that variants change: a file, named from the study's folder, or a scenario written "
+           "out")
       .required();
   table
       .add_list("rates", ValueType::rate,
@@ -317,10 +328,11 @@ Table compare_table() {
                 "names: inferometer describe compare")
       .optional("throughput, latencies, energy and cost, ten or eleven; the answer is about p99_ttft_ms");
   table
-      .add_choice("correction", {"holm", "none"},
-                  "What keeps verdicts honest, as one in twenty intervals of 95 % misses by chance. holm: all "
-                  "metrics of one variant under one load together show a false difference in 5 % of cases "
-                  "at most (Holm-Bonferroni); none: each metric for itself does")
+      .add_choice(
+          "correction", {"holm", "none"},
+          "What keeps verdicts honest, as one in twenty intervals of 95 % misses by chance. holm: all "
+          "metrics of one variant under one load together show a false difference in 5 % of cases "
+          "at most (Holm-Bonferroni); none: each metric for itself does")
       .by_default("holm");
   table
       .add("variants", ValueType::tree,

@@ -18,9 +18,8 @@ constexpr std::array<std::string_view, 3> kSteadyRouters = {"round_robin", "leas
                                                             "least_tokens"};
 
 bool draws(const Values& cluster, const char* key) {
-  return cluster.has(key) &&
-         std::find(kSteadyRouters.begin(), kSteadyRouters.end(), cluster.section(key).text("policy")) ==
-             kSteadyRouters.end();
+  return cluster.has(key) && std::find(kSteadyRouters.begin(), kSteadyRouters.end(),
+                                       cluster.section(key).text("policy")) == kSteadyRouters.end();
 }
 
 bool has_drawing_router(const Scenario& scenario) {

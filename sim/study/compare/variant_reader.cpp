@@ -9,14 +9,17 @@ namespace inferometer {
 namespace {
 
 /// As many as columns of tables and legends of charts have room for.
-constexpr std::size_t kLongestName = 40;
+constexpr std::ptrdiff_t kLongestName = 40;
 
 std::string name_fault(const std::string& name) {
   if (name.empty()) {
     return "a variant needs a name";
   }
-  if (name.size() > kLongestName) {
-    return fmt::format("a variant's name has at most {} characters, found {}", kLongestName, name.size());
+  // Of UTF-8, all bytes but those that go on with a character.
+  const auto characters = std::count_if(
+      name.begin(), name.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
+  if (characters > kLongestName) {
+    return fmt::format("a variant's name has at most {} characters, found {}", kLongestName, characters);
   }
   const bool is_line = std::all_of(name.begin(), name.end(), [](char letter) {
     const auto byte = static_cast<unsigned char>(letter);
@@ -40,9 +43,10 @@ ConfigNode changes_of(const ConfigNode& node) {
 
 std::vector<Variant> read_variants(const ConfigNode& variants, Diagnostics& diagnostics) {
   if (variants.kind != ConfigNode::Kind::map || variants.entries.size() < 2) {
-    diagnostics.add(variants.where,
-                    "variants: expected a map of two variants at least, such as \"{small chunks: "
-                    "{engine.max_num_batched_tokens: 512}, large chunks: {engine.max_num_batched_tokens: 4096}}\"");
+    diagnostics.add(
+        variants.where,
+        "variants: expected a map of two variants at least, such as \"{small chunks: "
+        "{engine.max_num_batched_tokens: 512}, large chunks: {engine.max_num_batched_tokens: 4096}}\"");
     return {};
   }
   std::vector<Variant> result;
@@ -69,7 +73,8 @@ void refuse_keys(const ConfigNode& tree, const std::vector<SetKey>& set_keys, Di
       found = found != nullptr ? found->find(key) : nullptr;
     }
     if (found != nullptr) {
-      diagnostics.add(found->where, fmt::format("{} cannot be changed here: {}", fmt::join(set.path, "."), set.by));
+      diagnostics.add(found->where,
+                      fmt::format("{} cannot be changed here: {}", fmt::join(set.path, "."), set.by));
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/study/compare/statistics.hpp"
+#include "sim/study/statistics.hpp"
 
 namespace inferometer {
 namespace {

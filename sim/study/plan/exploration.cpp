@@ -264,18 +264,25 @@ void Exploration::sustain(PlanResult& result) {
                                          [&](const auto& place) { return place.first == i; });
     if ((whose == SustainedOf::answer && result.best == i) ||
         (whose == SustainedOf::front && (is_on_front || result.best == i)) ||
-        (whose == SustainedOf::all && !result.shapes[i].assessments.empty())) {
+        (whose == SustainedOf::all && !facts(i).unfit && !facts(i).units.empty())) {
       sustain_shape(i, result.shapes[i]);
     }
   }
 }
 
-void Exploration::sustain_shape(std::size_t shape, ShapeResult& result) {
-  const std::size_t place = result.smallest.value_or(result.assessments.size() - 1);
-  const std::int64_t units = result.assessments[place].size.units;
-  if (result.assessments[place].verdict == Verdict::cannot_run) {
-    return;
+/// The smallest size that meets; else the largest that missed; else, of what was never run, the smallest that
+/// is not excluded.
+std::int64_t Exploration::sustained_units(std::size_t shape, const ShapeResult& result) const {
+  if (!result.assessments.empty()) {
+    return result.assessments[result.smallest.value_or(result.assessments.size() - 1)].size.units;
   }
+  const std::vector<std::int64_t>& units = facts(shape).units;
+  const auto first = std::lower_bound(units.begin(), units.end(), result.least_units);
+  return first == units.end() ? units.back() : *first;
+}
+
+void Exploration::sustain_shape(std::size_t shape, ShapeResult& result) {
+  const std::int64_t units = sustained_units(shape, result);
   SustainedRate rate;
   const std::optional<RateAnswer> answer =
       find_highest_rate(search_.spec_.tolerance, [&](double factor) -> std::optional<Probe> {

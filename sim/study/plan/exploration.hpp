@@ -37,6 +37,7 @@ class Exploration {
   void choose_best(PlanResult& result) const;
   void find_front(PlanResult& result) const;
   void sustain(PlanResult& result);
+  [[nodiscard]] std::int64_t sustained_units(std::size_t shape, const ShapeResult& result) const;
   void sustain_shape(std::size_t shape, ShapeResult& result);
   void collect(PlanResult& result) const;
 

@@ -100,7 +100,8 @@ struct ShapeResult {
   std::int64_t least_units = 0;            ///< proven: fewer do not meet; 0: nothing is proven
   std::vector<Assessment> assessments;     ///< of the study's traffic, by size, ascending
   std::optional<std::size_t> smallest;     ///< place of the smallest size that meets among them
-  std::optional<SustainedRate> sustained;  ///< of the smallest size that meets, else of the largest tried
+  std::optional<SustainedRate> sustained;  ///< of the smallest size that meets, else the largest tried, else
+                                           ///< the smallest that may meet
 };
 
 /// What else the answer could have been, if one thing were different.

@@ -20,26 +20,6 @@ std::optional<double> least_cost(const ShapeFacts& facts) {
 
 }  // namespace
 
-std::string_view to_string(ShapeFate fate) {
-  switch (fate) {
-    case ShapeFate::meets:
-      return "meets";
-    case ShapeFate::none_meets:
-      return "none_meets";
-    case ShapeFate::dearer:
-      return "dearer";
-    case ShapeFate::bound_dearer:
-      return "bound_dearer";
-    case ShapeFate::bound_impossible:
-      return "bound_impossible";
-    case ShapeFate::too_large:
-      return "too_large";
-    case ShapeFate::does_not_fit:
-      break;
-  }
-  return "does_not_fit";
-}
-
 PlanSearch::PlanSearch(const PlanSpec& spec, const PlanSpace& space, const std::vector<ShapeFacts>& facts)
     : spec_(spec), space_(space), facts_(facts) {
   for (std::size_t shape = 0; shape < facts.size(); ++shape) {

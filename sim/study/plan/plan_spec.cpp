@@ -224,10 +224,14 @@ Table plan_table() {
 }
 
 PlanSpec read_plan(const std::string& path, const std::vector<std::string>& assignments) {
-  const ConfigNode root = read_yaml_file(path);
+  return read_plan_tree(read_yaml_file(path), path, assignments);
+}
+
+PlanSpec read_plan_tree(const ConfigNode& root, const std::string& file,
+                        const std::vector<std::string>& assignments) {
   Diagnostics diagnostics;
   PlanSpec spec;
-  spec.file = path;
+  spec.file = file;
   spec.values = parse(plan_table(), root, diagnostics);
   diagnostics.throw_if_any();
   read_choices(spec);
@@ -236,7 +240,7 @@ PlanSpec read_plan(const std::string& path, const std::vector<std::string>& assi
   add_slo(spec, root);
   read_candidates(spec, diagnostics);
   diagnostics.throw_if_any();
-  spec.base = read_study_base(spec.values, path);
+  spec.base = read_study_base(spec.values, file);
   for (const std::string& assignment : assignments) {
     apply_override(spec.base.tree, assignment);
   }

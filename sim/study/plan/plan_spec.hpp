@@ -68,4 +68,8 @@ std::string candidates_help();
 /// of the file.
 PlanSpec read_plan(const std::string& path, const std::vector<std::string>& assignments);
 
+/// The same for what was read of a file already.
+PlanSpec read_plan_tree(const ConfigNode& root, const std::string& file,
+                        const std::vector<std::string>& assignments);
+
 }  // namespace inferometer

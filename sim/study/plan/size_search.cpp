@@ -30,6 +30,9 @@ class SizeSearch {
     if (guess_ > 0) {
       return std::clamp(at_least(guess_), low_ + 1, last);
     }
+    if (stride_ > 0) {
+      return std::clamp(goes_down_ ? high_ - stride_ : low_ + stride_, low_ + 1, last);
+    }
     return is_open() ? std::clamp(at_least(2 * units_[static_cast<std::size_t>(low_)]), low_ + 1, last)
                      : low_ + (high_ - low_) / 2;
   }
@@ -38,6 +41,12 @@ class SizeSearch {
     (probe.meets ? high_ : low_) = place;
     const auto units = static_cast<double>(units_[static_cast<std::size_t>(place)]);
     const bool is_first_guess = !has_guessed_ && probe.load.has_value() && *probe.load > 0;
+    if (guess_ > 0) {
+      goes_down_ = probe.meets;
+      stride_ = 1;
+    } else if (stride_ > 0) {
+      stride_ = probe.meets == goes_down_ ? 2 * stride_ : 0;
+    }
     guess_ = is_first_guess ? static_cast<std::int64_t>(std::ceil(units * *probe.load / kUsualLoad)) : 0;
     has_guessed_ = has_guessed_ || is_first_guess;
   }
@@ -53,6 +62,9 @@ class SizeSearch {
   std::ptrdiff_t high_;      // of the smallest that meets
   std::int64_t guess_ = 0;   // units to try next; 0: none
   bool has_guessed_ = false;
+  // From a guess, that is near, in ever longer strides until the answer is passed; then by halves.
+  std::ptrdiff_t stride_ = 0;
+  bool goes_down_ = false;
 };
 
 }  // namespace

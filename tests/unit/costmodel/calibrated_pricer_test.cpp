@@ -84,6 +84,22 @@ TEST_CASE("calibrated: what is tabulated changes no price") {
   }
 }
 
+TEST_CASE("calibrated: what operators take adds up to the price") {
+  RandomStream random(13, "shapes");
+  for (const std::int64_t tensor_parallel : {1, 2}) {
+    const auto pricer = pricer_of(jumping_profile(), samples::llama_3_8b(), tensor_parallel);
+    for (int i = 0; i < 100; ++i) {
+      const RandomStep step = random_step(random, 100, 3000);
+      CAPTURE(step.shape.decodes, step.shape.decode_context, step.shape.tokens());
+      Duration sum;
+      for (const OperatorTime& one : pricer->operator_times(step.shape)) {
+        sum += one.time;
+      }
+      CHECK((sum == pricer->price(step.shape).total()));
+    }
+  }
+}
+
 TEST_CASE("calibrated: without a single fit every price is the roofline's") {
   ModelSpec windowed = samples::llama_3_8b();
   windowed.sliding_window = 700;

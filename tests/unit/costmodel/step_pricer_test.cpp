@@ -117,6 +117,48 @@ TEST_CASE("price equals the sum of the operators' times but for quantisation") {
   }
 }
 
+TEST_CASE("what operators take adds up to the price without the host") {
+  CostOptions options;
+  options.host_fixed = microseconds(300);
+  const std::vector<ChunkShape> chunks = {{512, 0}, {64, 4096}};
+  const std::vector<StepShape> shapes = {decode_shape(5, 5000),  // 8 are run: a captured size
+                                         {0, 0, 1, chunks},
+                                         {31, 40'000, 33, chunks},
+                                         {300, 100'000, 300, {}}};  // beyond the tables
+  for (const std::int64_t tensor_parallel : {1, 4}) {
+    const auto pricer = pricer_of(windowed_model(), options, tensor_parallel);
+    for (const StepShape& shape : shapes) {
+      const StepCost cost = pricer->price(shape);
+      Duration sum;
+      bool has_head = false, has_decode = false, has_prefill = false;
+      for (const OperatorTime& one : pricer->operator_times(shape)) {
+        sum += one.time;
+        has_head = has_head || one.name == "lm_head";
+        has_decode = has_decode || one.name == kDecodeAttention;
+        has_prefill = has_prefill || one.name == kPrefillAttention;
+      }
+      CHECK((sum == cost.total() - cost.host));
+      CHECK(has_head);
+      CHECK(has_decode == (shape.decodes > 0));
+      CHECK(has_prefill == !shape.chunks.empty());
+    }
+  }
+}
+
+// The roofline prices each operator by itself; a captured batch of 8 is run for 5 sequences.
+TEST_CASE("operators of a step take what the roofline says of each") {
+  const auto pricer = pricer_of(samples::llama_3_8b(), {});
+  const Roofline roofline(samples::round_gpu(), samples::round_profile(), CostLevel::roofline,
+                          in_one_node(1));
+  const std::vector<Operator> operators = token_operators(samples::llama_3_8b(), 1, 8);
+  const std::vector<OperatorTime> times = pricer->operator_times(decode_shape(5, 5000));
+  REQUIRE(times.size() > operators.size());
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    CHECK(times[i].name == operators[i].name);
+    CHECK((times[i].time == roofline.time(operators[i]).total() * operators[i].repeats));
+  }
+}
+
 TEST_CASE("a decode step worked by hand") {
   // One layer of everything 1: a FLOP takes 1 fs, a byte 1 ps, so that bytes alone count.
   ModelSpec model;

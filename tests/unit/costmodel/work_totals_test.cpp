@@ -16,7 +16,7 @@ std::int64_t between(RandomStream& random, std::int64_t low, std::int64_t high) 
   return low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
 }
 
-TEST_CASE("totals of a run equal the sum over the operators of its steps") {
+TEST_CASE("totals of a run and the work of a step equal the sums over the operators of their steps") {
   RandomStream random(3, "shapes");
   ModelSpec windowed = samples::odd_model();
   windowed.sliding_window = 30;
@@ -34,6 +34,9 @@ TEST_CASE("totals of a run equal the sum over the operators of its steps") {
         shape.decode_context = shape.decodes * between(random, 1, 30);
         shape.sampled_rows = between(random, 0, shape.decodes);
         const std::vector<Operator> operators = step_operators(model, tensor_parallel, shape);
+        const StepWork alone = totals.of_step(shape);
+        CHECK(static_cast<double>(alone.flops) == total_flops(operators).count());
+        CHECK((alone.hbm_bytes == total_hbm_bytes(operators).count()));
         flops += total_flops(operators);
         bytes += total_hbm_bytes(operators);
         totals.add(shape);

@@ -22,8 +22,8 @@ LinkUse link(const char* name, double gigabytes_per_s, std::int64_t bytes, doubl
   return {name, BytesPerSecond(gigabytes_per_s * 1e9), Bytes(bytes), utilization};
 }
 
-Report report_of_two_pools() {
-  MetricsRecorder recorder = test::two_pool_recorder();
+Report report_of_two_pools(const std::optional<WorkTotals>& work = std::nullopt) {
+  MetricsRecorder recorder = test::two_pool_recorder(work);
   test::replay_two_pools(recorder);
   Report report;
   report.scenario = "two pools";
@@ -125,7 +125,7 @@ TEST_CASE("results of one replica say nothing of clusters") {
 }
 
 TEST_CASE("results of a cluster have its pools") {
-  const Json json = Json::parse(results_json(report_of_two_pools()));
+  const Json json = Json::parse(results_json(report_of_two_pools(WorkTotals(load_model("llama-3-8b"), 1))));
   REQUIRE(json["pools"].size() == 2);
   const Json& decode = json["pools"][1];
   CHECK(decode["name"] == "decode");

@@ -1,5 +1,6 @@
 #include "sim/replica/observer.hpp"
 
+#include <array>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -70,6 +71,30 @@ TEST_CASE("a record of three steps, shown one by one") {
   CHECK(steps[0] == Shown{1000, 1100, 60, 40, 50, 10, 7, 6, 0, 1, 250, 3});
   CHECK(steps[1] == Shown{1100, 1230, 70, 60, 52, 15, 9, 0, 0, 0, 130, 3});
   CHECK(steps[2] == Shown{1230, 1390, 80, 80, 54, 20, 11, 0, 8, 0, 160, 3});
+}
+
+// Steps of 100 from 1000 on, two waiting. Those who join at 1100 come as a step begins: one before, one
+// after.
+TEST_CASE("who joins the queue while steps run waits from then on") {
+  const Stretch stretch(TimePoint(Duration(1000)), StepLine{StepCost{.compute = Duration(100)}, {}, 3}, 3);
+  const std::vector<QueueJoin> joined = {{TimePoint(Duration(1000)), true},
+                                         {TimePoint(Duration(1099)), false},
+                                         {TimePoint(Duration(1100)), false},
+                                         {TimePoint(Duration(1100)), true},
+                                         {TimePoint(Duration(1299)), false}};
+  const StepShape shape;
+  StepRecord record{0, 0, stretch, shape};
+  record.queued = 2;
+  record.joined = joined;
+  record.waiting = 8;  // somebody else, too, who came otherwise
+  std::vector<std::array<std::int64_t, 3>> queues;
+  visit_steps(record, [&](const StepRecord& step) {
+    queues.push_back({step.queued, static_cast<std::int64_t>(step.joined.size()), step.waiting});
+  });
+  REQUIRE(queues.size() == 3);
+  CHECK(queues[0] == std::array<std::int64_t, 3>{2, 2, 4});
+  CHECK(queues[1] == std::array<std::int64_t, 3>{5, 1, 6});
+  CHECK(queues[2] == std::array<std::int64_t, 3>{6, 1, 8});
 }
 
 TEST_CASE("blocks held in rounds") {

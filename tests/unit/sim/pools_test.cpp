@@ -16,7 +16,7 @@ using test::two_pool_recorder;
 using test::two_pool_settings;
 
 Summary summary_of_two_pools(const SummarySettings& settings = two_pool_settings()) {
-  MetricsRecorder recorder = two_pool_recorder();
+  MetricsRecorder recorder = two_pool_recorder(WorkTotals(load_model("llama-3-8b"), 1));
   replay_two_pools(recorder);
   return summarize(recorder, settings);
 }
@@ -113,6 +113,8 @@ TEST_CASE("the whole is what its pools add up to") {
         Approx(*prefill.money->dollars_per_million_tokens + *decode.money->dollars_per_million_tokens));
   CHECK(summary.energy->joules == Approx(prefill.energy->joules + decode.energy->joules));
   CHECK(summary.energy->mean_watts == Approx(prefill.energy->mean_watts + decode.energy->mean_watts));
+  CHECK(*summary.energy->joules_per_request ==
+        Approx(*prefill.energy->joules_per_request + *decode.energy->joules_per_request));
 }
 
 TEST_CASE("a level is averaged over one replica while busy and added up over all in total") {
@@ -151,6 +153,7 @@ TEST_CASE("replicas cost their price for as long as they are there") {
   CHECK(all_along.pools[1].money->dollars == Approx(3.6 * 0.07 / 3600));
   CHECK(all_along.money->dollars_per_hour == 18);
   CHECK(*all_along.money->dollars_per_million_output_tokens == Approx(0.00035 / 6 * 1e6));
+  CHECK(*all_along.money->dollars_per_thousand_requests == Approx(0.00035 / 3 * 1e3));
 
   settings.pools[0].paid_seconds = 0.105;  // the second replica came when half was over
   const Summary came = summary_of_two_pools(settings);
@@ -169,21 +172,30 @@ TEST_CASE("replicas cost their price for as long as they are there") {
   CHECK_FALSE(unknown.money);
 }
 
-// Shares of power stand in costmodel/energy.hpp: waiting, for a stage as for anything else, takes 0.30.
+// Shares of power stand in costmodel/energy.hpp: in a step 0.285, 0.96 of the peak FLOP/s and 0.73 of the
+// peak bandwidth more, and 0.17 between steps. Prefills take 75 ms on two replicas, which are there for 70
+// each.
 TEST_CASE("energy of a pool is that of its GPUs for as long as they are there") {
   SummarySettings settings = two_pool_settings();
   const Summary summary = summary_of_two_pools(settings);
-  const double prefill_ms = 45 + 0.82 * 15 + 0.30 * (4 + 5 + 6 + 65);  // of a GPU of each replica
-  CHECK(summary.pools[0].energy->joules == Approx(100 * 2 * prefill_ms / 1e3));
-  // Each micro-batch holds one stage at a time, two of the four GPUs.
-  const double decode_ms = 0.82 * 28 + 0.30 * (6 + 3 + 6 + 17 + 80);
-  CHECK(summary.pools[1].energy->joules == Approx(50 * 2 * decode_ms / 1e3));
-  CHECK(*summary.energy->joules_per_output_token == Approx((200 * prefill_ms + 100 * decode_ms) / 6e3));
+  const auto in_steps = [](const PhaseSummary& phase) {
+    return 0.285 + 0.96 * *phase.mfu + 0.73 * *phase.mbu;
+  };
+  const double prefill_ms = in_steps(summary.pools[0].all_phases) * 37.5 + 0.17 * 32.5;  // of a GPU
+  CHECK(summary.pools[0].energy->joules == Approx(100 * 4 * prefill_ms / 1e3));
+  // Two micro-batches decode for 60 ms in all: half a GPU's work each, on four GPUs.
+  const double decode_ms = in_steps(summary.pools[1].all_phases) * 30 + 0.17 * 40;
+  CHECK(summary.pools[1].energy->joules == Approx(50 * 4 * decode_ms / 1e3));
+  CHECK(*summary.energy->joules_per_output_token == Approx((400 * prefill_ms + 200 * decode_ms) / 6e3));
+  CHECK(*summary.energy->joules_per_request == Approx((400 * prefill_ms + 200 * decode_ms) / 3e3));
 
-  settings.pools[0].paid_seconds = 0.105;  // 35 ms less of waiting
+  settings.pools[0].paid_seconds = 0.105;  // 35 ms less between steps, of two replicas together
   CHECK(summary_of_two_pools(settings).pools[0].energy->joules ==
-        Approx(100 * 2 * (prefill_ms - 0.30 * 35) / 1e3));
+        Approx(100 * 4 * (prefill_ms - 0.17 * 17.5) / 1e3));
   settings.pools[1].tdp = {};
+  CHECK_FALSE(summary_of_two_pools(settings).energy);
+  settings.pools[1].tdp = Watts(50);
+  settings.pools[1].peak_bandwidth = {};
   CHECK_FALSE(summary_of_two_pools(settings).energy);
 }
 
@@ -236,7 +248,8 @@ TEST_CASE("the last event is the latest whatever is told last") {
 // Three replicas for 100 days each: their sum is beyond 2^63 picoseconds, which are 106 days.
 TEST_CASE("steps of many replicas may take longer than simulated time lasts") {
   constexpr std::int64_t kDay = 86'400;
-  MetricsRecorder recorder({{.name = "mixed", .replicas = 3}});
+  MetricsRecorder recorder(
+      {{.name = "mixed", .replicas = 3, .work = WorkTotals(load_model("llama-3-8b"), 1)}});
   for (std::int32_t replica = 0; replica < 3; ++replica) {
     const StepCost day{.bandwidth = seconds(kDay) - picoseconds(7), .host = picoseconds(7)};
     const Stretch stretch(TimePoint(), StepLine{day, {}, 100}, 100);
@@ -253,6 +266,8 @@ TEST_CASE("steps of many replicas may take longer than simulated time lasts") {
   CHECK((recorder.totals().cost() == expected));
   SummarySettings settings;
   settings.pools[0].tdp = Watts(10);
+  settings.pools[0].peak_flops = FlopsPerSecond(1e15);
+  settings.pools[0].peak_bandwidth = BytesPerSecond(3e12);
   settings.pools[0].price = DollarsPerHour(2);
   const Summary summary = summarize(recorder, settings);
   CHECK(summary.time_split.bandwidth == Approx(1));
@@ -260,7 +275,8 @@ TEST_CASE("steps of many replicas may take longer than simulated time lasts") {
   CHECK(summary.all_phases.seconds == Approx(300.0 * kDay));
   CHECK(summary.running.mean_busy == Approx(2));
   CHECK(summary.money->dollars == Approx(300 * 24 * 2));
-  CHECK(summary.energy->joules == Approx(0.82 * 10 * 300 * kDay));
+  // A step a day keeps neither units nor memory busy: waiting takes 0.285 (costmodel/energy.hpp).
+  CHECK(summary.energy->joules == Approx(0.285 * 10 * 300 * kDay));
 }
 
 TEST_CASE("bytes of many replicas do not stop where those of one do") {

@@ -48,8 +48,8 @@ Report small_report() {
   summary.batch_size = {0, 0, 0};
   summary.running = {1.5, 1.25, 2};
   summary.waiting = {0.5, 0.25, 1};
-  summary.money = Money{3.6, 0.0001, 25, 1e-7};
-  summary.energy = Energy{50, 500, 12.5};
+  summary.money = Money{3.6, 0.0001, 25, 1e-7, 0.0625};
+  summary.energy = Energy{50, 500, 12.5, 17.5};
   summary.stability.sentence = "too few";
   summary.stability.offered_per_second = 40;
   report.slo.verdicts = {{"ttft_p99", 19.91, 500, true, -0.96018},
@@ -253,12 +253,14 @@ const std::string kExpected = std::string(R"(
     "price_dollars_per_hour": 3.6,
     "cost_dollars": 0.0001,
     "output_dollars_per_million_tokens": 25.0,
-    "total_dollars_per_million_tokens": 1e-07
+    "total_dollars_per_million_tokens": 1e-07,
+    "dollars_per_thousand_requests": 0.0625
   },
   "energy": {
     "energy_joules": 50.0,
     "power_watts_mean": 500.0,
-    "joules_per_output_token": 12.5
+    "joules_per_output_token": 12.5,
+    "joules_per_request": 17.5
   },
   "cost_model": {
     "level": "calibrated",

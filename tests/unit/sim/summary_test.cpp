@@ -160,21 +160,34 @@ TEST_CASE("money per token is the deployment's price over what it made") {
   CHECK(summary.money->dollars == Approx(0.0001));  // 0.001 dollars a second for 0.1 s
   CHECK(*summary.money->dollars_per_million_output_tokens == Approx(100.0 / 7));
   CHECK(*summary.money->dollars_per_million_tokens == Approx(100.0 / 367));
+  CHECK(*summary.money->dollars_per_thousand_requests == Approx(0.1 / 4));
 }
 
-TEST_CASE("energy follows the time split, on every GPU") {
+// Two GPUs for 100 ms: 50 in prefills, 20 in a mixed step, 10 in a decode step. Shares of power stand in
+// costmodel/energy.hpp. At 100 GB/s and more in a step than that, no GPU draws more than its limit.
+TEST_CASE("energy follows what units and memory do in each kind of step") {
+  MetricsRecorder recorder(1, WorkTotals(load_model("llama-3-8b"), 1));
+  replay_four_requests(recorder);
   SummarySettings settings;
   settings.pools[0].tdp = Watts(100);
   settings.pools[0].gpus = 2;
-  const Summary summary = summary_of_four(settings);
+  settings.pools[0].peak_flops = FlopsPerSecond(1e15);
+  settings.pools[0].peak_bandwidth = BytesPerSecond(6e12);
+  const Summary summary = summarize(recorder, settings);
   REQUIRE(summary.energy);
-  // Two GPUs for 0.1 s; the shares of power stand in costmodel/energy.hpp.
-  const TimeSplit& split = summary.time_split;
-  const double waiting = split.latency + split.communication + split.host + split.idle;
-  const double share = split.compute + 0.82 * split.bandwidth + 0.30 * waiting;
-  CHECK(summary.energy->joules == Approx(2 * 100 * 0.1 * share));
-  CHECK(summary.energy->mean_watts == Approx(2 * 100 * share));
-  CHECK(*summary.energy->joules_per_output_token == Approx(2 * 100 * 0.1 * share / 7));
+  double joules = 100 * 0.17 * 0.020;
+  for (const PhaseSummary& phase : summary.phases) {
+    joules += 100 * (0.285 + 0.96 * *phase.mfu + 0.73 * *phase.mbu) * phase.seconds;
+  }
+  CHECK(summary.energy->joules == Approx(2 * joules));
+  CHECK(summary.energy->mean_watts == Approx(2 * joules / 0.1));
+  CHECK(*summary.energy->joules_per_output_token == Approx(2 * joules / 7));
+  CHECK(*summary.energy->joules_per_request == Approx(2 * joules / 4));
+
+  settings.pools[0].peak_bandwidth = BytesPerSecond(1e11);
+  CHECK(summarize(recorder, settings).energy->joules == Approx(2 * 100 * (0.080 + 0.17 * 0.020)));
+  settings.pools[0].peak_flops = {};
+  CHECK_FALSE(summarize(recorder, settings).energy);
 }
 
 TEST_CASE("utilisation is the phase's work over the peak of its time") {

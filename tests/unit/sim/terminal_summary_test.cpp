@@ -61,7 +61,8 @@ TEST_CASE("the summary of four requests, byte by byte") {
       "KV cache    21.6 % full while busy, 50.0 % at most, of 48 blocks\n"
       "waiting     0.300 requests on average, 2 at most\n"
       "cost        $3.60/h   $14.3 per million output tokens\n"
-      "            $0.272 per million tokens with input\n";
+      "            $0.272 per million tokens with input\n"
+      "            $0.025 per 1,000 requests\n";
   CHECK(terminal_summary(report_of_four(), false, 72) == expected);
   CHECK(terminal_summary(report_of_four(), false, 10) == expected);
 }

@@ -9,43 +9,29 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.hpp"
 #include "sim/study/executor/own_process.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/check_says.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/unit/study_executor/door.hpp"
 
 namespace inferometer {
 namespace {
 
 using std::chrono::milliseconds;
+using test::Door;
 
 constexpr milliseconds kLongEnough{60'000};
 const std::string kKilled = "the process that worked on it was killed (signal 9, SIGKILL)";
-
-/// A question that is not answered before the test says so.
-class Door {
- public:
-  [[nodiscard]] Evaluator evaluator() const {
-    return [this](const std::string& question) {
-      while (question == "door" && !std::filesystem::exists(path_)) {
-        std::this_thread::sleep_for(milliseconds(1));
-      }
-      return question;
-    };
-  }
-  void open() const { static_cast<void>(directory_.write("open", "")); }
-
- private:
-  test::TemporaryDirectory directory_;
-  std::string path_ = directory_.file("open");
-};
 
 Evaluator reversing() {
   return [](const std::string& question) { return std::string(question.rbegin(), question.rend()); };
@@ -112,8 +98,10 @@ std::string obey(const std::string& question) {
 TEST_CASE("any number of workers gives the same answers", "[executor]") {
   std::vector<std::string> questions;
   for (int i = 0; i < 60; ++i) {
-    // Some longer than a socket holds, both ways.
-    questions.push_back("q" + std::to_string(i) + std::string(i % 13 == 5 ? 1'000'000 : 0, 'x'));
+    // Some longer than a socket holds, both ways, and several of them in a row: a question must not wait for
+    // room that an answer takes which waits for it to be sent.
+    const bool is_long = i % 13 == 5 || (i >= 20 && i < 26);
+    questions.push_back("q" + std::to_string(i) + std::string(is_long ? 1'000'000 : 0, 'x'));
   }
   for (int jobs = 1; jobs <= 8; ++jobs) {
     const auto answers = ask(jobs, reversing(), questions);
@@ -140,20 +128,27 @@ TEST_CASE("answers come as they are ready", "[executor]") {
   });
 }
 
-TEST_CASE("the end of the line waits for whoever is ready", "[executor]") {
+TEST_CASE("a long line is in hands and the end of it waits for whoever is ready", "[executor]") {
   const Door door;
   with_executor({2, ""}, door.evaluator(), [&](Executor& executor) {
-    // One each to work on, one each in hand as more than two are in line then; the rest stays in line.
-    for (std::int64_t ticket = 0; ticket < 6; ++ticket) {
+    // Two to work on and no more in line than slots: nothing waits behind the first one.
+    for (std::int64_t ticket = 0; ticket < 4; ++ticket) {
       executor.submit(ticket, ticket == 0 ? "door" : "other");
     }
-    for (const std::int64_t ticket : {1, 3, 4, 5}) {
+    for (const std::int64_t ticket : {1, 2, 3}) {
+      CHECK(executor.wait(kLongEnough)->ticket == ticket);
+    }
+    // One more in line than slots: the first takes question 5 in hand.
+    for (std::int64_t ticket = 4; ticket < 8; ++ticket) {
+      executor.submit(ticket, "other");
+    }
+    for (const std::int64_t ticket : {4, 6, 7}) {
       CHECK(executor.wait(kLongEnough)->ticket == ticket);
     }
     CHECK_FALSE(executor.wait(milliseconds(0)));
     door.open();
     CHECK(executor.wait(kLongEnough)->ticket == 0);
-    CHECK(executor.wait(kLongEnough)->ticket == 2);
+    CHECK(executor.wait(kLongEnough)->ticket == 5);
   });
 }
 
@@ -226,24 +221,29 @@ TEST_CASE("a slot whose keeper is ended is gone and the others go on", "[executo
 }
 
 TEST_CASE("whatever workers are at they end with the executor and are no zombies", "[executor]") {
-  const Evaluator forever = [](const std::string& question) {
-    return question == "own" ? in_own_process([]() -> std::string {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.file("process");
+  const Evaluator forever = [&](const std::string&) {
+    return in_own_process([&]() -> std::string {
+      std::ofstream(path) << getpid() << std::endl;
       for (;;) {
         pause();
       }
-    })
-                             : (pause(), "");
+    });
   };
-  CHECK_THROWS_WITH(with_executor({3, ""}, forever,
-                                  [&](Executor& executor) {
-                                    executor.submit(1, "own");
-                                    executor.submit(2, "");
-                                    CHECK_FALSE(executor.wait(milliseconds(50)));
-                                    CHECK(children_of(getpid()).size() == 3);
-                                    throw std::runtime_error("enough");
-                                  }),
-                    "enough");
+  pid_t innermost = 0;
+  const auto lead = [&](Executor& executor) {
+    executor.submit(1, "");
+    while (!(std::ifstream(path) >> innermost)) {
+      CHECK_FALSE(executor.wait(milliseconds(1)));
+    }
+    CHECK(children_of(getpid()).size() == 3);
+    CHECK(kill(innermost, 0) == 0);
+    throw std::runtime_error("enough");
+  };
+  CHECK_THROWS_WITH(with_executor({3, ""}, forever, lead), "enough");
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // nobody to wait for
+  CHECK(kill(innermost, 0) == -1);             // nor is there one for others to wait for
 }
 
 TEST_CASE("processes of an executor have no open files of others", "[executor]") {
@@ -260,6 +260,23 @@ TEST_CASE("processes of an executor have no open files of others", "[executor]")
     CHECK(answer.text == "2");
   }
   close(file);
+}
+
+TEST_CASE("processes that cannot be started are an error", "[executor]") {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  constexpr rlim_t kFew = 16;
+  const rlimit limit{kFew, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  std::string says;
+  try {
+    ask(40, obey, {});
+  } catch (const ConfigError& error) {
+    says = error.what();
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  check_says(says, {"cannot start 40 worker processes", "Too many open files"});
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
 }
 
 TEST_CASE("Ctrl-C does not reach workers", "[executor]") {

@@ -20,6 +20,7 @@
 #include "base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_says.hpp"
+#include "tests/unit/study_executor/door.hpp"
 
 namespace inferometer {
 namespace {
@@ -149,6 +150,24 @@ TEST_CASE("few questions are spread over the ranks", "[mpi_executor]") {
   CHECK(job.sent().at(2) == 2);
 }
 
+TEST_CASE("a rank that is at a long question keeps one more from the others", "[mpi_executor]") {
+  const test::Door door;
+  Job job({1, 1}, door.evaluator(), {"", ""});
+  MpiExecutor executor(job.mail(), job.own(), "");
+  for (std::int64_t ticket = 0; ticket < 10; ++ticket) {
+    executor.submit(ticket, ticket == 0 ? "door" : "other");
+  }
+  int answered = 0;
+  while (answered < 8 && executor.wait(milliseconds(10'000))) {
+    ++answered;
+  }
+  CHECK(answered == 8);
+  CHECK_FALSE(executor.wait(milliseconds(20)));
+  door.open();
+  CHECK(executor.wait(kLongEnough));
+  CHECK(executor.wait(kLongEnough));
+}
+
 TEST_CASE("a rank that was started otherwise is named and all ranks end", "[mpi_executor]") {
   Job job({1, 1, 1, 1}, evaluate, {"0.1.0 a", "0.1.0 a", "0.1.0 b", "0.1.0 b"});
   try {
@@ -179,6 +198,7 @@ TEST_CASE("a rank whose processes are gone is given no more", "[mpi_executor]") 
   REQUIRE(keepers.size() == 2);
   kill(keepers[1], SIGKILL);
   while (job.sent().at(1) < 2) {  // a hello, and that its slot is gone
+    std::this_thread::sleep_for(milliseconds(1));
   }
   for (std::int64_t ticket = 0; ticket < 20; ++ticket) {
     executor.submit(ticket, "q");

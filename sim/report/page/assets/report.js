@@ -1,5 +1,5 @@
-// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3. All else
-// on the page stands without it.
+// Draws the charts of a report from the numbers in #chart-data (sim/report/page/chart_json.hpp) with Chart.js 3, where
+// the page has them, and readies the page for paper. All else on it stands without this.
 (function () {
   'use strict';
 
@@ -7,6 +7,7 @@
   const colourCount = 8;
   const markedPointsMost = 60;  // lines with more have no dots
   const barPixels = 34;
+  const lineNameMost = 36;  // characters
   const paper = {width: 680, height: 300};
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -40,23 +41,31 @@
     return text.length <= most ? text : text.slice(0, most - 1) + '…';
   }
 
+  /** Ticks in equal steps of 1, 2 or 5 times a power of ten, about as many as there is room for. */
+  function evenTicks(min, max, most) {
+    if (!(max > min)) {
+      return [min];
+    }
+    const raw = (max - min) / most;
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw * 0.999999) || raw;
+    const ticks = [];
+    for (let at = Math.ceil(min / step - 1e-6); at * step <= max + step * 1e-6; at += 1) {
+      ticks.push(Number((at * step).toPrecision(12)));
+    }
+    return ticks;
+  }
+
   /**
-   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two decades also 2 and 5; within less
-   * than half a decade equal steps, as on a linear axis.
+   * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
+   * than half of one equal steps, as on a linear axis.
    */
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
     if (decades < 0.5) {
-      const raw = (max - min) / Math.min(4, most);
-      const power = Math.pow(10, Math.floor(Math.log10(raw)));
-      const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw);
-      const ticks = [];
-      for (let at = Math.ceil(min / step); at * step <= max * 1.000001; at += 1) {
-        ticks.push(Number((at * step).toPrecision(12)));
-      }
-      return ticks;
+      return evenTicks(min, max, Math.min(4, most));
     }
-    const factors = decades <= 2 && most >= 6 ? [1, 2, 5] : [1];
+    const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
     const ticks = [];
     for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power += every) {
@@ -76,14 +85,17 @@
     afterDatasetsDraw(chart) {
       const {ctx, chartArea: area, scales} = chart;
       const lying = chart.options.indexAxis === 'y';
-      const taken = [];
+      const isUpright = (line) => line.vertical || lying;
+      const place = (line) => (isUpright(line) ? scales.x : scales.y).getPixelForValue(line.at);
+      const taken = chart.options.plugins.straightLines.lines.filter(isUpright).map(
+        (line) => ({left: place(line) - 1, top: area.top, width: 2, height: area.bottom - area.top}));
       ctx.save();
       ctx.font = '12px ' + Chart.defaults.font.family;
       ctx.textBaseline = 'middle';
       ctx.lineJoin = 'round';
       for (const line of chart.options.plugins.straightLines.lines) {
-        const upright = line.vertical || lying;
-        const at = (upright ? scales.x : scales.y).getPixelForValue(line.at);
+        const upright = isUpright(line);
+        const at = place(line);
         ctx.strokeStyle = colour('limit');
         ctx.lineWidth = 1.5;
         ctx.setLineDash([2, 3]);
@@ -97,7 +109,7 @@
         }
         ctx.stroke();
         const room = area.right - area.left;
-        const name = cut(line.name, Math.max(8, Math.floor(room / 9)));
+        const name = cut(line.name, Math.min(lineNameMost, Math.max(8, Math.floor(room / 9))));
         const box = freeBox(upright, at, area, ctx.measureText(name).width, taken);
         taken.push(box);
         ctx.setLineDash([]);
@@ -111,7 +123,7 @@
     },
   };
 
-  /** The first place beside the line that touches no other name; the last one tried if all do. */
+  /** The first place beside the line where the name covers no other, or as little as can be. */
   function freeBox(upright, at, area, width, taken) {
     const height = 16;
     const gap = 5;
@@ -126,19 +138,21 @@
         }
       }
     } else {
-      for (let left = area.right - width - gap; left >= area.left; left -= width + gap) {
-        for (const top of [at - height - 1, at + 1]) {
+      for (let left = area.right - width - gap; left >= area.left; left -= 16) {
+        for (const top of [at - height - 1, at + 1, at + 1 + height, at - 1 - 2 * height]) {
           if (top >= area.top && top + height <= area.bottom) {
             places.push([left, top]);
           }
         }
       }
     }
+    const shared = (begin, size, otherBegin, otherSize) =>
+      Math.max(0, Math.min(begin + size, otherBegin + otherSize) - Math.max(begin, otherBegin));
+    const covered = (box) => taken.reduce((sum, other) =>
+      sum + shared(box.left, box.width, other.left, other.width) * shared(box.top, box.height, other.top, other.height), 0);
     const boxes = places.map(([left, top]) => ({left, top, width, height}));
-    const apart = (a, b) => a.left + a.width <= b.left || b.left + b.width <= a.left || a.top + a.height <= b.top ||
-      b.top + b.height <= a.top;
-    return boxes.find((box) => taken.every((other) => apart(box, other))) || boxes.pop() ||
-      {left: area.left + gap, top: area.top + 2, width, height};
+    const least = Math.min(...boxes.map(covered));
+    return boxes.find((box) => covered(box) === least) || {left: area.left + gap, top: area.top + 2, width, height};
   }
 
   function dataset(spec, series, hidden) {
@@ -146,7 +160,7 @@
     const common = {label: series.name, borderColor: stroke, backgroundColor: stroke, hidden: hidden};
     if (spec.kind === 'stacked_bars') {
       // A gap between parts: they do not only differ in colour.
-      return {...common, data: series.y, borderColor: colour('card'), borderWidth: {left: 0, right: 2}, maxBarThickness: 26};
+      return {...common, data: series.y, borderColor: colour('card'), borderWidth: {left: 0, right: 1}, maxBarThickness: 26};
     }
     const data = series.x.map((x, place) => ({x: x, y: series.y[place]}));
     if (spec.kind === 'lines' || series.line) {
@@ -164,12 +178,16 @@
       return series.y.length > 300 ? 2 : 4;
     }
     const heaviest = Math.max(...series.weights);
-    return series.weights.map((weight) => Math.max(2, 14 * Math.sqrt(weight / heaviest)));
+    return series.weights.map((weight) => Math.max(2, 11 * Math.sqrt(weight / heaviest)));
   }
 
-  /** An axis of values, wide enough for the lines across it. */
-  function axis(description, atLines) {
-    const ticks = {color: colour('muted'), maxRotation: 0, callback: shortNumber};
+  /**
+   * An axis of values, wide enough for the lines across it. One that lies ends where its data end: time where the run ends,
+   * shares at 100 %.
+   */
+  function axis(description, atLines, lies) {
+    const ticks = {color: colour('muted'), maxRotation: 0, autoSkip: !(description.log || lies), callback: shortNumber};
+    const room = (scale) => lies ? Math.max(2, Math.floor(scale.chart.width / 60)) : 8;
     const result = {
       type: description.log ? 'logarithmic' : 'linear',
       title: {display: description.label !== '', text: description.label, color: colour('muted')},
@@ -181,10 +199,22 @@
       result.suggestedMax = Math.max(...atLines);
     }
     if (description.log) {
-      ticks.autoSkip = false;
+      // Chart.js would go on to the next power of ten.
+      result.bounds = 'data';
+      result.afterDataLimits = (scale) => {
+        const min = Math.min(scale.min, ...atLines.filter((at) => at > 0));
+        const max = Math.max(scale.max, ...atLines);
+        const margin = Math.max(1.02, Math.pow(max / min, 0.03));
+        scale.min = min / margin;
+        scale.max = max * margin;
+      };
       result.afterBuildTicks = (scale) => {
-        const most = scale.isHorizontal() ? Math.max(2, Math.floor(scale.chart.width / 55)) : 8;
-        scale.ticks = logTicks(scale.min, scale.max, most).map((value) => ({value: value}));
+        scale.ticks = logTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
+      };
+    } else if (lies) {
+      result.bounds = 'data';
+      result.afterBuildTicks = (scale) => {
+        scale.ticks = evenTicks(scale.min, scale.max, room(scale)).map((value) => ({value: value}));
       };
     }
     return result;
@@ -208,33 +238,34 @@
     return (spec.x.label ? spec.x.label + ': ' : '') + fullNumber(series.x[place]);
   }
 
-  function tooltip(spec) {
+  function tooltip(spec, plotWidth) {
+    const most = Math.max(16, Math.min(60, Math.floor(plotWidth / 9)));  // characters
     return {
       backgroundColor: colour('text'),
       titleColor: colour('card'),
       bodyColor: colour('card'),
       callbacks: {
-        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), 60) : '',
+        title: (items) => items.length > 0 ? cut(placeText(spec, spec.series[items[0].datasetIndex], items[0].dataIndex), most) : '',
         label: (item) => {
           const series = spec.series[item.datasetIndex];
-          return ' ' + cut(series.name, 40) + ': ' + fullNumber(series.y[item.dataIndex]);
+          return ' ' + cut(series.name, Math.ceil(most * 2 / 3)) + ': ' + fullNumber(series.y[item.dataIndex]);
         },
         afterLabel: (item) => {
           const labels = spec.series[item.datasetIndex].labels;
-          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], 60) : undefined;
+          return labels && labels[item.dataIndex] ? cut(labels[item.dataIndex], most) : undefined;
         },
       },
     };
   }
 
-  function options(spec) {
+  function options(spec, plotWidth) {
     const lying = spec.kind === 'stacked_bars';
     const of = (vertical) => spec.lines.filter((line) => (line.vertical && !lying) === vertical).map((line) => line.at);
-    const scales = {x: axis(spec.x, of(true)), y: axis(spec.y, of(false))};
+    const scales = {x: axis(spec.x, of(true), true), y: {...axis(spec.y, of(false), false), beginAtZero: !spec.y.log}};
     if (lying) {
-      scales.x = {...axis(spec.y, of(false)), stacked: true};
+      scales.x = {...axis(spec.y, of(false), true), stacked: true};
       scales.y = {stacked: true, grid: {display: false, borderColor: colour('edge')},
-        ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], 28)}};
+        ticks: {color: colour('text'), autoSkip: false, callback: (_, place) => cut(spec.categories[place], Math.max(8, Math.min(28, Math.floor(plotWidth / 20))))}};
     }
     const mode = lying || (spec.kind === 'lines' && sharesX(spec)) ? 'index' : 'nearest';
     return {
@@ -244,7 +275,7 @@
       indexAxis: lying ? 'y' : 'x',
       interaction: {mode: mode, intersect: false, axis: lying ? 'y' : mode === 'index' ? 'x' : 'xy'},
       scales: scales,
-      plugins: {legend: {display: false}, tooltip: tooltip(spec), straightLines: {lines: spec.lines}},
+      plugins: {legend: {display: false}, tooltip: tooltip(spec, plotWidth), straightLines: {lines: spec.lines}},
     };
   }
 
@@ -310,7 +341,7 @@
       this.chart = new Chart(this.canvas, {
         type: spec.kind === 'stacked_bars' ? 'bar' : 'scatter',
         data: {labels: spec.categories, datasets: spec.series.map((series, place) => dataset(spec, series, this.hidden[place]))},
-        options: options(spec),
+        options: options(spec, this.plot.clientWidth),
         plugins: [straightLines],
       });
     }
@@ -370,8 +401,12 @@
     }
   }
 
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  const figures = JSON.parse(document.getElementById('chart-data').textContent).map((spec) => new Figure(spec));
+  let figures = [];
+  const data = document.getElementById('chart-data');
+  if (data) {
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    figures = JSON.parse(data.textContent).map((spec) => new Figure(spec));
+  }
   dark.addEventListener('change', () => figures.forEach((figure) => figure.draw()));
 
   // On paper: light, unfolded, and charts as wide as the page, whatever the window was.

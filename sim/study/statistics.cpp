@@ -1,4 +1,4 @@
-#include "sim/study/compare/statistics.hpp"
+#include "sim/study/statistics.hpp"
 
 #include <algorithm>
 #include <numeric>
