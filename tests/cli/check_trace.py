@@ -238,7 +238,7 @@ class Windows(TraceCase):
         self.assertEqual({e["ph"] for e in events}, {"M"})
 
     def test_many_events_are_told(self):
-        done = self.run_program("quickstart.yaml", "--set", "workload.requests=50000", "--trace", "trace.json")
+        done = self.run_program("quickstart.yaml", "--set", "workload.requests=14000", "--trace", "trace.json")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "^the trace has [0-9]+,[0-9]+,?[0-9]* events, .* --trace-window ")
 

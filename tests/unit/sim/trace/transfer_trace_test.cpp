@@ -80,6 +80,30 @@ TEST_CASE("a first token from the decode replica is marked in its phase") {
                                           "e request 88"});
 }
 
+// The KV is under way to replica 1 from 30 on, which fails at 40; then it goes to replica 2 until 60.
+TEST_CASE("a transfer to a replica that fails is cut off and begun anew to another one") {
+  TracedCluster cluster({small_pool(PoolRole::prefill, 1), small_pool(PoolRole::decode, 2)});
+  cluster.share_a_link();
+  cluster.setup.failures.events = {event_at(40, ReplicaEvent::Kind::fail, 1)};
+  std::vector<TraceReplica> replicas = kTwoReplicas;
+  replicas.push_back({"decode 2", "1 x gpu", 1, {}});
+  const Lines lines = trace_lines(
+      replicas,
+      [&](TimelineWriter& trace) {
+        cluster.trace = &trace;
+        cluster.run({request_at(0, 20, 3)});
+      },
+      TimePoint(microseconds(1000)));
+  CHECK(slices(lines, "request") == Lines{"b request 0", "b prefill 0", "e prefill 30", "b handover 30",
+                                          "e handover 60", "b decode 60", "e decode 82", "e request 82"});
+  CHECK(slices(lines, "transfer") ==
+        Lines{"b KV handover 30", "e KV handover 40", "b KV handover 40", "e KV handover 60"});
+  const Lines begins = beginning_with(lines, R"({"ph":"b","pid":2)");
+  REQUIRE(begins.size() == 2);
+  CHECK(begins[0].ends_with(R"("to":"decode 1","bytes":20000,"cancelled":"before all of it was there"}})"));
+  CHECK(begins[1].ends_with(R"("to":"decode 2","bytes":20000}})"));
+}
+
 // Blocks of 10 tokens: the prompt holds two at the prefill replica until its KV is read, at 55; the decode
 // replica holds two of them from the moment when it takes them, at 35, and three for tokens 21 and 22.
 TEST_CASE("counters show blocks that are held while nothing runs") {
