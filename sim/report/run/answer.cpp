@@ -85,11 +85,6 @@ Paragraph queue(const Report& report) {
                         interval_behind(report, "capacity_requests_per_s"));
   }
   const bool is_unstable = stability.verdict == QueueStability::unstable;
-  if (is_unstable) {
-    text +=
-        ". TTFT, E2E latency and queue delay grow with the length of the run: they say nothing of a "
-        "steady state";
-  }
   return {text + ".", is_unstable                                   ? Tone::bad
                       : stability.verdict == QueueStability::stable ? Tone::good
                                                                     : Tone::plain};
