@@ -58,12 +58,12 @@
 
   /**
    * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
-   * than half of one equal steps, as on a linear axis.
+   * than one equal steps, as on a linear axis.
    */
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
-    if (decades < 0.5) {
-      return evenTicks(min, max, Math.min(4, most));
+    if (decades < 0.8) {
+      return evenTicks(min, max, Math.min(6, most));
     }
     const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
