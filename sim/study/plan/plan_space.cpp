@@ -208,6 +208,21 @@ void add_prices(const PlanSpec& spec, StudyCase& study_case) {
   }
 }
 
+/// What holds of the study whatever the shape: it asks for something, and its traffic can be scaled.
+void check_question(const PlanSpec& spec, const PlanSpace& space) {
+  for (std::int64_t shape = 0; shape < space.book.size(); ++shape) {
+    if (space.book.mistakes(shape).empty()) {
+      const Scenario& scenario = space.book.scenario(shape);
+      if (scenario.slo.targets.empty() && !scenario.slo.goodput_min) {
+        throw ConfigError({spec.file, 0, 0},
+                          "a plan needs limits: give slo, e.g. \"slo: {ttft_p99: 500 ms, itl_p99: 50 ms}\"");
+      }
+      rate_assignments(scenario, spec.growth);
+      return;
+    }
+  }
+}
+
 /// Where a value has none but shapes with mistakes, it is a mistake itself.
 void check_values(const PlanSpec& spec, const PlanSpace& space) {
   Diagnostics diagnostics;
@@ -246,6 +261,7 @@ PlanSpace make_plan_space(const PlanSpec& spec) {
   }
   PlanSpace space{std::move(shapes), StudyBook(spec.base, std::move(cases))};
   check_values(spec, space);
+  check_question(spec, space);
   return space;
 }
 
