@@ -22,6 +22,9 @@ struct Shape {
 struct PlanSpace {
   std::vector<Shape> shapes;
   StudyBook book;  ///< a case for each shape, of one unit, in the same order
+  /// Runs of a deployment that say something of their own: the study's seeds, or one where another seed gives
+  /// the same traffic.
+  std::int64_t seeds = 1;
 };
 
 /// Expands the candidates and loads each shape once. Values of dimensions that count only for disaggregated

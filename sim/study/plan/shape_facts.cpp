@@ -36,7 +36,7 @@ std::vector<std::vector<TrafficRequest>> traffic_by_seed(const PlanSpec& spec, c
   const Scenario& base = space.book.scenario(shape);
   evaluation.assignments = rate_assignments(base, spec.growth);
   std::vector<std::vector<TrafficRequest>> traffic;
-  for (std::int64_t seed = 0; seed < spec.seeds; ++seed) {
+  for (std::int64_t seed = 0; seed < space.seeds; ++seed) {
     evaluation.seed = static_cast<std::int64_t>(base.seed()) + seed;
     traffic.push_back(traffic_of(space.book.scenario(evaluation)));
   }
