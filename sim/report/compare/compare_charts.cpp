@@ -103,8 +103,8 @@ std::optional<Chart> distribution_chart(const CompareReport& report, std::size_t
   Chart chart;
   chart.id = fmt::format("{}-cdf-{}", latency, load);
   chart.title = fmt::format("{} of {}", title, metric == LatencyMetric::itl ? "tokens" : "requests");
-  chart.summary = fmt::format("Share of {} with a {} up to the value below, a line a variant",
-                              metric == LatencyMetric::itl ? "gaps between tokens" : "requests", title);
+  chart.summary = fmt::format("Share of {} that take up to the value below, a line a variant",
+                              metric == LatencyMetric::itl ? "gaps between tokens" : "requests");
   chart.x = {title + ", ms", true};
   chart.y = {"share, %", false};
   const std::vector<double>& shares = curve_shares();

@@ -32,12 +32,17 @@ void add_chart(std::optional<Chart> chart, Section& section) {
   }
 }
 
-/// "12.3 (11.9-12.7)" in the unit of the metric's heading.
+/// In the unit of the metric's heading, which stands behind a share once more: "12.3", "45.6 %".
+std::string figure_text(const std::string& metric, double value) {
+  return metric_number(metric, value) + (metric_words(metric).unit == "%" ? " %" : "");
+}
+
+/// "12.3 (11.9 to 12.7)", likewise.
 std::string range_text(const std::string& metric, const Estimate& estimate) {
-  std::string text = metric_number(metric, estimate.mean);
+  std::string text = figure_text(metric, estimate.mean);
   if (estimate.half_width) {
-    text += fmt::format(" ({} to {})", metric_number(metric, estimate.low()),
-                        metric_number(metric, estimate.high()));
+    text +=
+        fmt::format(" ({} to {})", figure_text(metric, estimate.low()), figure_text(metric, estimate.high()));
   }
   return text;
 }
@@ -85,35 +90,49 @@ std::vector<KeyFigure> key_figures(const CompareReport& report, std::size_t load
   return figures;
 }
 
+/// The mean of a metric, and but for the baseline how it differs.
+void add_cells(const CompareReport& report, std::size_t load, std::size_t variant, std::size_t metric,
+               std::vector<Cell>& row) {
+  const std::string& name = report.study->metrics[metric];
+  const VariantResult& result = report.result.loads[load].variants[variant];
+  const bool has_value = result.error.empty() && result.metrics[metric].value;
+  if (has_value) {
+    const double mean = result.metrics[metric].value->mean;
+    row.emplace_back(figure_text(name, mean),
+                     ResultsNumber{field_of(report, load, variant, metric) + ".mean", kept_figure(mean)});
+  } else {
+    row.emplace_back("-");
+  }
+  if (variant == 0) {
+    return;
+  }
+  if (!has_value || !result.metrics[metric].difference) {
+    row.emplace_back("-");
+    return;
+  }
+  const Difference& difference = *result.metrics[metric].difference;
+  const std::string in_words = short_difference(name, difference);
+  row.emplace_back((in_words.empty() ? "" : in_words + "  ") + verdict_word(difference), tone_of(difference));
+}
+
 /// Metrics down, variants across.
 TableBlock overview_table(const CompareReport& report, std::size_t load) {
   const CompareStudy& study = *report.study;
   const std::vector<VariantResult>& variants = report.result.loads[load].variants;
   TableBlock table;
-  table.caption = "Means, and differences from " + study.variants.front();
+  table.caption = "Means, and differences from " + study.variants.front() +
+                  " (~ none shown, = the same in every pair, * depends on the length of the run)";
   table.columns = {"metric"};
   for (std::size_t i = 0; i < variants.size(); ++i) {
     table.columns.push_back(study.variants[i] + (variants[i].is_unstable() ? " *" : ""));
+    if (i > 0) {
+      table.columns.emplace_back("difference");
+    }
   }
   for (std::size_t metric = 0; metric < study.metrics.size(); ++metric) {
-    const std::string& name = study.metrics[metric];
-    std::vector<Cell> row = {metric_heading(name)};
+    std::vector<Cell> row = {metric_heading(study.metrics[metric])};
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      if (!variants[i].error.empty() || !variants[i].metrics[metric].value) {
-        row.emplace_back("-");
-        continue;
-      }
-      const ComparedMetric& compared = variants[i].metrics[metric];
-      std::string text = metric_number(name, compared.value->mean);
-      Tone tone = Tone::plain;
-      if (compared.difference) {
-        const std::string difference = short_difference(name, *compared.difference);
-        text += (difference.empty() ? "" : "  " + difference) + "  " + verdict_word(*compared.difference);
-        tone = tone_of(*compared.difference);
-      }
-      row.emplace_back(
-          text, ResultsNumber{field_of(report, load, i, metric) + ".mean", kept_figure(compared.value->mean)},
-          tone);
+      add_cells(report, load, i, metric, row);
     }
     table.rows.push_back(std::move(row));
   }
@@ -150,24 +169,51 @@ TableBlock difference_table(const CompareReport& report, std::size_t load) {
   return table;
 }
 
-/// Which variants kept the limits of their scenarios.
+/// "3 of 5" runs that kept a limit; "-" for a variant whose scenario has none of that name.
+Cell kept_cell(const VariantResult& variant, const ComparedSlo& limit) {
+  const auto found = std::find_if(variant.slo.begin(), variant.slo.end(), [&](const ComparedSlo& each) {
+    return each.name == limit.name && each.limit == limit.limit;
+  });
+  if (found == variant.slo.end()) {
+    return "-";
+  }
+  const Tone tone = found->runs_met == variant.runs ? Tone::good
+                    : found->runs_met == 0          ? Tone::bad
+                                                    : Tone::warning;
+  return {fmt::format("{} of {}", found->runs_met, variant.runs), tone};
+}
+
+/// Limits down, variants across: in how many runs they were kept. Nothing without limits.
 std::optional<TableBlock> slo_table_of(const CompareReport& report, std::size_t load) {
-  TableBlock table;
-  table.caption = "Limits (SLO): runs that kept them";
-  table.columns = {"variant", "limit", "kept"};
   const std::vector<VariantResult>& variants = report.result.loads[load].variants;
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    for (const ComparedSlo& slo : variants[i].slo) {
-      const bool is_share = slo.name == "goodput";
-      const std::string limit = is_share ? short_number(100 * slo.limit) + " %" : short_duration(slo.limit);
-      const Tone tone = slo.runs_met == variants[i].runs ? Tone::good
-                        : slo.runs_met == 0              ? Tone::bad
-                                                         : Tone::warning;
-      table.rows.push_back({report.study->variants[i], slo.name + " " + limit,
-                            Cell(fmt::format("{} of {}", slo.runs_met, variants[i].runs), tone)});
+  std::vector<ComparedSlo> limits;
+  for (const VariantResult& variant : variants) {
+    for (const ComparedSlo& slo : variant.slo) {
+      const bool is_new = std::none_of(limits.begin(), limits.end(), [&](const ComparedSlo& each) {
+        return each.name == slo.name && each.limit == slo.limit;
+      });
+      if (is_new) {
+        limits.push_back(slo);
+      }
     }
   }
-  return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
+  if (limits.empty()) {
+    return std::nullopt;
+  }
+  TableBlock table;
+  table.caption = "Limits (SLO): runs that kept them";
+  table.columns = {"limit"};
+  table.columns.insert(table.columns.end(), report.study->variants.begin(), report.study->variants.end());
+  for (const ComparedSlo& limit : limits) {
+    const std::string amount =
+        limit.name == "goodput" ? short_number(100 * limit.limit) + " %" : short_duration(limit.limit);
+    std::vector<Cell> row = {limit.name + " " + amount};
+    for (const VariantResult& variant : variants) {
+      row.push_back(kept_cell(variant, limit));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 Section load_section(const CompareReport& report, std::size_t load) {

@@ -234,25 +234,25 @@ std::vector<std::string> warning_sentences(const CompareReport& report) {
     add_errors(report, variant, sentences);
   }
   add_sentence(
-      "queues that grow: ",
+      "Queues that grow: ",
       by_variant(
           report, [](const VariantResult& each) { return each.is_unstable() ? 1.0 : 0.0; }, nothing),
-      ". TTFT, E2E and queue delay then tell how long the run was, and so do verdicts on them, marked *",
+      ". TTFT, E2E and queue delay then tell how long the run was, and so do verdicts on them, marked *.",
       sentences);
-  add_sentence("requests that were not served: ",
+  add_sentence("Requests that were not served: ",
                by_variant(
                    report, [](const VariantResult& each) { return each.failed_requests; }, count_in_words),
-               ". Latencies are of those that were served", sentences);
-  add_sentence("answers that max_model_len cut short: ",
+               ". Latencies are of those that were served.", sentences);
+  add_sentence("Answers that max_model_len cut short: ",
                by_variant(
                    report, [](const VariantResult& each) { return each.truncated_requests; }, count_in_words),
                "", sentences);
   add_sentence(
-      "not the tokens that " + report.study->variants.front() + " completed: ",
+      "Not the tokens that " + report.study->variants.front() + " completed: ",
       by_variant(
           report, [](const VariantResult& each) { return each.has_same_requests ? 0.0 : 1.0; }, nothing),
-      ". Differences there are not all of the variant's doing", sentences);
-  add_sentence("kernels outside of what was measured, of the time in steps: ",
+      ". Differences there are not all of the variant's doing.", sentences);
+  add_sentence("Kernels outside of what was measured, of the time in steps: ",
                extrapolated_by_variant(report), "", sentences);
   return sentences;
 }

@@ -60,7 +60,8 @@ struct Load {
 };
 
 /// The loads that a list of the study names; one without a name when there is no list.
-std::vector<Load> read_loads(const Values& values, const ConfigNode& root, Diagnostics& diagnostics) {
+std::vector<Load> read_loads(const Values& values, const ConfigNode& root, const std::string& file,
+                             Diagnostics& diagnostics) {
   if (values.given("rates") && values.given("traces")) {
     diagnostics.add(values.where("traces"), "expected rates or traces, found both");
     return {};
@@ -77,6 +78,10 @@ std::vector<Load> read_loads(const Values& values, const ConfigNode& root, Diagn
       const std::string name = to_text(value.scalars[i]);
       if (std::any_of(loads.begin(), loads.end(), [&](const Load& each) { return each.name == name; })) {
         diagnostics.add(item.where, fmt::format("{}: {} stands there twice", key, name));
+      }
+      const std::filesystem::path path = std::filesystem::path(file).parent_path() / name;
+      if (!values.given("rates") && !std::filesystem::exists(path)) {
+        diagnostics.add(item.where, "traces: there is no file " + path.lexically_normal().string());
       }
       loads.push_back({name, item});
     }
@@ -124,9 +129,13 @@ void choose_baseline(const Values& values, std::vector<Variant>& variants, Diagn
     std::rotate(variants.begin(), found, found + 1);
     return;
   }
+  // Those of which something is wrong have a name as well.
   std::vector<std::string> known;
-  for (const Variant& variant : variants) {
-    known.push_back(variant.name);
+  for (const ConfigNode::Entry& entry : values.tree("variants").entries) {
+    known.push_back(entry.key);
+  }
+  if (known.empty() || std::find(known.begin(), known.end(), name) != known.end()) {
+    return;
   }
   diagnostics.add(values.where("baseline"),
                   fmt::format("baseline: there is no variant \"{}\"{} (known: {})", name,
@@ -361,11 +370,9 @@ CompareStudy read_compare_study(const std::string& file, const std::vector<std::
   const Values values = parse(compare_table(), root, diagnostics);
   diagnostics.throw_if_any();
   std::vector<Variant> variants = read_variants(values.tree("variants"), diagnostics);
-  const std::vector<Load> loads = read_loads(values, root, diagnostics);
+  const std::vector<Load> loads = read_loads(values, root, file, diagnostics);
   std::vector<std::string> metrics = read_metrics(values, root, diagnostics);
-  if (!variants.empty()) {
-    choose_baseline(values, variants, diagnostics);
-  }
+  choose_baseline(values, variants, diagnostics);
   diagnostics.throw_if_any();
   StudyBase base = read_study_base(values, file);
   std::vector<ScenarioLayer> assigned;

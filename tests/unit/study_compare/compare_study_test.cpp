@@ -1,7 +1,6 @@
 #include "sim/study/compare/compare_study.hpp"
 
 #include <string>
-#include <tuple>
 
 #include "sim/study/seed_use.hpp"
 #include "tests/support/catch.hpp"
@@ -50,10 +49,10 @@ TEST_CASE("seeds matter to random traffic and random routers only") {
       "prompt: {distribution: fixed, tokens: 100}, output: {distribution: fixed, tokens: 10}, requests: 20}";
   const auto is_seeded = [](const std::string& workload, const std::string& variants) {
     const test::TemporaryDirectory folder;
-    std::ignore = folder.write("own_times.csv",
-                               "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n"
-                               "2024-01-01 00:00:01.0,20,5\n");
-    std::ignore = folder.write("lengths.csv", "input_length,output_length\n10,5\n20,5\n");
+    static_cast<void>(folder.write("own_times.csv",
+                                   "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n"
+                                   "2024-01-01 00:00:01.0,20,5\n"));
+    static_cast<void>(folder.write("lengths.csv", "input_length,output_length\n10,5\n20,5\n"));
     return study_from(folder, small_base(workload) + variants).loads.front().is_seeded;
   };
   CHECK(is_seeded("{preset: azure-conversation, rate: 8 req/s}", kTwo));
@@ -74,8 +73,8 @@ TEST_CASE("seeds matter to random traffic and random routers only") {
 
 TEST_CASE("one run stands for all seeds where none of them matters") {
   const test::TemporaryDirectory folder;
-  std::ignore =
-      folder.write("t.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n");
+  static_cast<void>(
+      folder.write("t.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n"));
   const CompareStudy study = study_from(folder, small_base("{trace: t.csv}") + "seeds: 5\n" + kTwo);
   CHECK(study.runs() == 2);
   CHECK(study.seeds_of(0) == std::vector<std::int64_t>{1});
@@ -83,8 +82,8 @@ TEST_CASE("one run stands for all seeds where none of them matters") {
 
 TEST_CASE("traces are named from the study's folder") {
   const test::TemporaryDirectory folder;
-  std::ignore =
-      folder.write("t.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n");
+  static_cast<void>(
+      folder.write("t.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-01-01 00:00:00.0,10,5\n"));
   const CompareStudy study = study_from(folder, small_base() + "traces: [t.csv]\n" + kTwo);
   CHECK(study.loads.front().in_words == "under t.csv");
   CHECK(study.scenario(0, 0).trace_directory() + "/" + study.scenario(0, 0).workload().text("trace") ==
