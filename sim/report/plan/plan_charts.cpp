@@ -14,9 +14,9 @@ namespace inferometer {
 namespace {
 
 /// Points of shapes beyond so many say no more of the front, and make a page long.
-constexpr std::size_t kShapesOfFront = 40;
+constexpr std::size_t kShapesOfFront = 25;
 /// Bars, and lines, that one can still tell apart.
-constexpr std::size_t kBars = 20;
+constexpr std::size_t kBars = 16;
 constexpr std::size_t kCurves = 6;
 
 /// Shapes of which anything was run, sized_shapes() first.
