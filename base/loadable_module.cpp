@@ -12,6 +12,15 @@
 namespace inferometer {
 namespace {
 
+// Local: the module has its own copies of our libraries, which must not mix with the program's. Deep: what it
+// calls comes from its own libraries first, as SimGrid, which the program is linked to, has an MPI of its own
+// under the same names. The address sanitizer refuses that; there MPI needs a program without SimGrid.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kHow = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
 std::vector<std::filesystem::path> usual_places(const std::string& file) {
   std::error_code unreadable;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unreadable);
@@ -45,8 +54,7 @@ std::filesystem::path path_of(const LoadableModule& module) {
 
 void* module_function(const LoadableModule& module, const std::string& symbol) {
   const std::filesystem::path path = path_of(module);
-  // Local: the module has its own copies of our libraries, which must not mix with the program's.
-  void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const loaded = dlopen(path.c_str(), kHow);
   if (loaded == nullptr) {
     const char* const why = dlerror();
     throw ConfigError(Position{}, "the " + std::string(module.name) + " cannot be loaded: " +

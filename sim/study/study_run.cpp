@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks(100);
 
+/// Of an evaluation whose process died: a system that is short of memory ends one, and the next may live.
+/// What dies twice would die again.
+constexpr int kMostTries = 2;
+
 /// What a worker does: answers evaluations, which come as text.
 class Evaluations {
  public:
@@ -84,11 +88,15 @@ class Conversation {
       for (Evaluation& evaluation : wanted_(run_.known)) {
         recalled_some = recall(evaluation) || recalled_some;
         if (run_.known.find(evaluation) == nullptr && asked_.insert(evaluation).second) {
-          executor_.submit(next_ticket_, to_text(evaluation));
-          in_flight_.emplace(next_ticket_++, std::move(evaluation));
+          submit(std::move(evaluation));
         }
       }
     }
+  }
+
+  void submit(Evaluation evaluation) {
+    executor_.submit(next_ticket_, to_text(evaluation));
+    in_flight_.emplace(next_ticket_++, std::move(evaluation));
   }
 
   /// True when the journal told something new.
@@ -109,6 +117,10 @@ class Conversation {
     const auto found = in_flight_.find(answer.ticket);
     const Evaluation evaluation = std::move(found->second);
     in_flight_.erase(found);
+    if (!answer.failure.empty() && ++failures_[evaluation] < kMostTries) {
+      submit(evaluation);
+      return;
+    }
     ++run_.evaluated;
     if (!answer.failure.empty()) {
       run_.known.add(evaluation, failed_outcome(std::move(answer.failure)));
@@ -132,6 +144,7 @@ class Conversation {
   std::optional<Journal> journal_;
   std::set<Evaluation> asked_;
   std::map<std::int64_t, Evaluation> in_flight_;  // by ticket
+  std::map<Evaluation, int> failures_;
   std::int64_t next_ticket_ = 0;
   StudyRun run_;
 };

@@ -55,8 +55,9 @@ struct StudyRun {
 };
 
 /// Of an MPI job, rank 0 returns the run and the other ranks nothing, once it has ended. An evaluation whose
-/// process died has an outcome with that error; it is not written into the journal, and tried again by the
-/// next run. Throws ConfigError: a journal that cannot be written or belongs to something else.
+/// process died is tried once more. If that dies, too, it has an outcome with that error, which is not
+/// written into the journal: the next run tries again. Throws ConfigError: a journal that cannot be written
+/// or belongs to something else.
 std::optional<StudyRun> run_study(const StudyBook& book, const WantedEvaluations& wanted,
                                   const StudyOptions& options);
 

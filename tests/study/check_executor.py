@@ -18,6 +18,8 @@ import time
 import unittest
 import zlib
 
+from processes import ENVIRONMENT, descendants, parents, why_no_ranks
+
 PROGRAM = ""
 MODULE = ""
 MOMENTS = 3
@@ -29,39 +31,6 @@ SLOTS = 2
 AGAIN_MOST = 4 * SLOTS
 LONGEST_WAIT_SECONDS = 120
 KILLED = "the process that worked on it was killed (signal 9, SIGKILL)"
-
-ENVIRONMENT = {
-    **os.environ,
-    # What a container of one or two cores, with one user, needs for two ranks.
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    # Between asking what is left of a failed job to end and ending it mpirun would sleep two seconds.
-    "OMPI_MCA_odls_base_sigkill_timeout": "0",
-}
-
-
-def parents():
-    """Process -> its parent, its state and its command, of all processes there are."""
-    found = {}
-    for folder in pathlib.Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-                command = (folder / "cmdline").read_bytes().decode(errors="replace")
-                found[int(folder.name)] = (int(parent), state, command)
-            except (OSError, ValueError):
-                pass  # it has just ended
-    return found
-
-
-def descendants(process):
-    """Children and their children, living ones, sorted by number."""
-    all_processes = parents()
-    found = [process]
-    for one in found:
-        found += [child for child, (parent, state, _) in all_processes.items() if parent == one and state != "Z"]
-    return sorted(found[1:])
 
 
 class Study(unittest.TestCase):
@@ -295,23 +264,13 @@ class Ranks(Study):
         self.assertIn("this build has no MPI, so it cannot be one of several ranks", failed.stderr)
 
 
-def why_no_ranks():
-    if not MODULE:
-        return "this build has no MPI"
-    if shutil.which("mpirun") is None:
-        return "there is no mpirun"
-    tried = subprocess.run(["mpirun", "-n", str(SLOTS), "true"], capture_output=True, text=True, env=ENVIRONMENT,
-                           timeout=LONGEST_WAIT_SECONDS, check=False)
-    return None if tried.returncode == 0 else f"mpirun does not start {SLOTS} ranks: {tried.stderr.strip()}"
-
-
 def main():
     global PROGRAM, MODULE, MOMENTS
     PROGRAM, MODULE, MOMENTS = os.path.abspath(sys.argv.pop(1)), sys.argv.pop(1), int(sys.argv.pop(1))
     if MODULE:
         ENVIRONMENT["INFEROMETER_MPI_MODULE"] = os.path.abspath(MODULE)
     if "Ranks" in sys.argv:
-        if why := why_no_ranks():
+        if why := why_no_ranks(SLOTS, LONGEST_WAIT_SECONDS) if MODULE else "this build has no MPI":
             print("skipped:", why)
             sys.exit(SKIPPED)
         # MPI itself keeps memory until the end.

@@ -36,15 +36,25 @@ std::tuple<bool, double, double> distance(const Assessment& assessment) {
   return {!keeps_up(assessment), over, assessment.size.cost};
 }
 
-bool has_close_call(const Assessment& assessment) {
-  return std::any_of(assessment.targets.begin(), assessment.targets.end(),
-                     [](const TargetResult& target) { return target.is_close; });
+bool is_close(const TargetResult& target) {
+  return target.is_close;
 }
 
-/// The first target that is close.
+/// Whether other values of close targets would turn the verdict: a queue that grows, requests that are lost
+/// and a target that is clearly missed decide it by themselves.
+bool has_close_call(const Assessment& assessment) {
+  return keeps_up(assessment) &&
+         std::any_of(assessment.targets.begin(), assessment.targets.end(), is_close) &&
+         std::all_of(assessment.targets.begin(), assessment.targets.end(),
+                     [](const TargetResult& target) { return target.met || target.is_close; });
+}
+
+/// The one that decides, if it is close, or the first that is.
 const TargetResult& close_target(const Assessment& assessment) {
-  return *std::find_if(assessment.targets.begin(), assessment.targets.end(),
-                       [](const TargetResult& target) { return target.is_close; });
+  const TargetResult* const worst = assessment.worst();
+  return worst != nullptr && worst->is_close
+             ? *worst
+             : *std::find_if(assessment.targets.begin(), assessment.targets.end(), is_close);
 }
 
 void add_close_calls(const PlanResult& plan, std::vector<Caveat>& caveats) {
@@ -70,6 +80,25 @@ void add_close_calls(const PlanResult& plan, std::vector<Caveat>& caveats) {
                                  : (told > 0 ? " more sizes have" : " sizes have"),
                      others == 1 ? "it" : "them"),
          calls[told].matters});
+  }
+}
+
+/// What could not be run may be so for its own fault or for the machine's.
+void add_unrun(const PlanResult& plan, std::vector<Caveat>& caveats) {
+  std::string first;
+  std::int64_t count = 0;
+  for (const ShapeResult& shape : plan.shapes) {
+    for (const Assessment& assessment : shape.assessments) {
+      if (assessment.verdict == Verdict::cannot_run && ++count == 1) {
+        first = fmt::format("{} of {}: {}", counted(assessment.size.units, "unit"), shape.name,
+                            assessment.reason);
+      }
+    }
+  }
+  if (count > 0) {
+    caveats.push_back({fmt::format("{} could not be run, which counts as missing the SLO{}: {}",
+                                   counted(count, "size"), count == 1 ? "" : "; the first", first),
+                       true});
   }
 }
 
@@ -222,8 +251,7 @@ std::vector<CloseCall> close_calls(const PlanResult& plan) {
     for (std::size_t i = 0; i < plan.shapes[shape].assessments.size(); ++i) {
       const AssessmentPlace place{shape, i};
       if (has_close_call(at(plan, place))) {
-        const bool would_be_answer =
-            !answer || (keeps_up(at(plan, place)) && at(plan, place).size.cost < at(plan, *answer).size.cost);
+        const bool would_be_answer = !answer || at(plan, place).size.cost < at(plan, *answer).size.cost;
         calls.push_back({place, place == answer || would_be_answer});
       }
     }
@@ -246,6 +274,7 @@ std::string effort_in_words(const PlanResult& plan) {
 
 std::vector<Caveat> caveats(const PlanResult& plan) {
   std::vector<Caveat> caveats;
+  add_unrun(plan, caveats);
   add_close_calls(plan, caveats);
   add_extrapolation(plan, caveats);
   caveats.push_back(

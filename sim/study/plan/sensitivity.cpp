@@ -58,7 +58,11 @@ class Neighbours {
       if (choice == shape(best_).choice && value != shape(best_).choice[dimension] &&
           (is_same_split || turns_disaggregated)) {
         const std::string& name = search_.spec().dimensions[dimension].name;
-        run(name, value_of(best_, name), value_of(place, name), place, answer_.size.units);
+        const bool comes_with_a_split =
+            shape(place).split.is_disaggregated() && turns_disaggregated && search_.spec().splits.size() > 1;
+        run(name, value_of(best_, name),
+            value_of(place, name) + (comes_with_a_split ? ", split " + value_of(place, "split") : ""), place,
+            answer_.size.units);
       }
     }
   }

@@ -81,6 +81,33 @@ TEST_CASE("close calls that could change the answer are warnings") {
   CHECK(calls[0].place == AssessmentPlace{1, 1});
 }
 
+TEST_CASE("what other seeds could not turn is no close call") {
+  PlanResult plan = plan_with_answer();
+  Assessment& two = plan.shapes[1].assessments[0];
+  two.targets = {ttft_of(805, 790, 820), {"itl_p99", 50, 60.0, 59.0, 61.0, false, 0.2, false}};
+  CHECK(close_calls(plan).empty());
+  two.targets[1] = {"itl_p99", 50, 60.0, 45.0, 75.0, false, 0.2, true};
+  CHECK(close_calls(plan).size() == 1);
+  CHECK(says(caveats(plan), "close call: 2 units of h100-sxm, tensor_parallel 1: p99 ITL 60.0 ms", true));
+  two.verdict = Verdict::saturated;
+  CHECK(close_calls(plan).empty());
+}
+
+TEST_CASE("sizes that could not be run are told") {
+  PlanResult plan = plan_with_answer();
+  CHECK_FALSE(says(caveats(plan), "could not be run", true));
+  plan.shapes[1].assessments[0].verdict = Verdict::cannot_run;
+  plan.shapes[1].assessments[0].reason = "its process was killed";
+  CHECK(says(
+      caveats(plan),
+      "1 size could not be run, which counts as missing the SLO: 2 units of h100-sxm, tensor_parallel 1: "
+      "its process was killed",
+      true));
+  plan.shapes[2].assessments[0].verdict = Verdict::cannot_run;
+  CHECK(says(caveats(plan), "2 sizes could not be run, which counts as missing the SLO; the first: 2 units",
+             true));
+}
+
 TEST_CASE("extrapolation and seeds and growth are told") {
   PlanResult plan = plan_with_answer();
   CHECK(says(caveats(plan), "means over 3 seeds", false));
