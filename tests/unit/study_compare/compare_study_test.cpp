@@ -97,10 +97,10 @@ TEST_CASE("all mistakes of a study are told at once and those of its scenarios o
               "study.yaml:3:11: baseline: there is no variant \"aa\"; did you mean \"a\"?",
               "study.yaml:5:9: expected rates or traces, found both"});
   check_says(faults_of(small_base() + "rates: [2 req/s, 120 req/min]\n" + kTwo),
-             {"study.yaml:2:17: ", "stands there twice"});
+             {"study.yaml:2:18: ", "stands there twice"});
   const std::string faults =
       faults_of(small_base() + "rates: [1 req/s, 2 req/s]\nvariants: {a: {}, b: {engine.polcy: orca}}\n");
-  check_says(faults, {"study.yaml:3:26: ", "did you mean \"policy\"?"});
+  check_says(faults, {"study.yaml:3:23: ", "did you mean \"policy\"?"});
   CHECK(faults.find("polcy") == faults.rfind("polcy"));
 }
 
