@@ -1,6 +1,6 @@
 // The program `inferometer`: chooses the command, and turns what goes wrong into a message and an exit code.
-// 0: done, 1: the answer could not be written or not held in memory, 2: the user's mistake, 70: ours (as in
-// sysexits.h).
+// 0: done, 1: the answer could not be written or not held in memory, 2: the user's mistake, 3: a plan has no
+// answer, 70: our mistake (as in sysexits.h), 130: ended by Ctrl-C.
 
 #include <cerrno>
 #include <csignal>

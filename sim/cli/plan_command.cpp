@@ -25,21 +25,40 @@ namespace {
 
 constexpr int kExitNoAnswer = 3;
 
+/// Made when it is first asked: of an MPI job, only the rank that leads needs bounds of all shapes.
+class LazySearch {
+ public:
+  LazySearch(const PlanSpec& spec, const PlanSpace& space) : spec_(spec), space_(space) {}
+
+  const PlanSearch& get() {
+    if (!search_) {
+      const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+      facts_ = shape_facts(spec_, space_, threads);
+      search_.emplace(spec_, space_, facts_);
+    }
+    return *search_;
+  }
+
+ private:
+  const PlanSpec& spec_;
+  const PlanSpace& space_;
+  std::vector<ShapeFacts> facts_;
+  std::optional<PlanSearch> search_;
+};
+
 void plan(const StudyArguments& arguments) {
   const PlanSpec spec = read_plan(arguments.study, arguments.assignments);
   const PlanSpace space = make_plan_space(spec);
-  const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const std::vector<ShapeFacts> facts = shape_facts(spec, space, threads);
-  const PlanSearch search(spec, space, facts);
   const std::string folder = study_folder(arguments, "plan");
   constexpr bool kWithCurves = true;
+  LazySearch search(spec, space);
   const std::optional<StudyRun> run = run_with_journal(
-      space.book, [&](const KnownOutcomes& known) { return search.wanted(known); }, arguments, folder,
+      space.book, [&](const KnownOutcomes& known) { return search.get().wanted(known); }, arguments, folder,
       std::nullopt, kWithCurves);
   if (!run) {
     return;
   }
-  const PlanResult result = search.result(run->known);
+  const PlanResult result = search.get().result(run->known);
   const StudyProvenance provenance = plan_provenance(spec, space);
   const std::filesystem::path directory = folder;
   write_file(directory / "plan.json", plan_json(result, provenance));

@@ -188,6 +188,16 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   return scenario;
 }
 
+/// A study gets one answer instead of many about its keys.
+void refuse_studies(const ConfigNode& root, const std::string& file) {
+  for (const auto& [key, command] : {std::pair("variants", "compare"), std::pair("candidates", "plan")}) {
+    if (root.find("base") != nullptr && root.find(key) != nullptr) {
+      throw ConfigError({file, 0, 0},
+                        "is a study, which \"inferometer " + std::string(command) + "\" carries out");
+    }
+  }
+}
+
 }  // namespace
 
 PolicyRegistry& policy_registry() {
@@ -235,8 +245,10 @@ std::string Scenario::trace_directory() const {
 }
 
 Scenario load_scenario(const std::string& path, const ScenarioOverrides& overrides) {
+  ConfigNode root = read_yaml_file(path);
+  refuse_studies(root, path);
   Scenario scenario =
-      build(read_yaml_file(path), path, std::filesystem::path(path).parent_path().string(), overrides);
+      build(std::move(root), path, std::filesystem::path(path).parent_path().string(), overrides);
   scenario.inputs.insert(scenario.inputs.begin(), {std::filesystem::path(path).filename().string(), path});
   return scenario;
 }

@@ -45,7 +45,7 @@ class Describe(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +{key} ", key)
 
     def test_every_section_can_be_described(self):
-        self.assertEqual(sections(), ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads"])
+        self.assertEqual(sections(), ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads", "compare", "plan"])
         names = [name for name, part in whole_schema()["properties"].items() if part.get("type") == "object"]
         self.assertIn("engine", names)
         for name in sections() + names:

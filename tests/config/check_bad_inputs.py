@@ -18,6 +18,7 @@ BAD = pathlib.Path(__file__).resolve().parent / "bad"
 COMMANDS = {
     "scenarios": lambda name: ["run", "--quiet", name],
     "studies": lambda name: ["compare", "--quiet", "--out", "/dev/null/none", name],
+    "plans": lambda name: ["plan", "--quiet", "--out", "/dev/null/none", name],
     "traces": lambda name: ["workload", "inspect", name],
     "models": lambda name: ["memory", "--gpu", "h100-sxm", "--model", name],
     "measurements": lambda name: ["calibrate", "show", name],

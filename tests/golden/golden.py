@@ -32,7 +32,7 @@ def kept_of_plan(results):
             "reason": shape["reason"],
             "least_units": shape["least_units"],
             "units": [run["size"]["units"] for run in shape["assessments"]],
-            "sustained": shape["sustained"] and [shape["sustained"][end] for end in ("low_per_s", "high_per_s")],
+            "sustained": shape["sustained"] and [shape["sustained"][end] for end in ("low_requests_per_s", "high_requests_per_s")],
         }
         for shape in plan["shapes"]
     ]

@@ -4,6 +4,7 @@
 usage: tests/golden/refresh.py BUILD_DIR [SCENARIO_NAME ...]
 
 README.md shows what the quickstart prints: check_readme.py PROGRAM --refresh.
+Studies show what they come to in their comments: check_tables.py --refresh.
 Then read `git diff tests/golden README.md` and keep it only when every difference is one that the change was to make.
 """
 

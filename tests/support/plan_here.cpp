@@ -65,7 +65,7 @@ std::optional<double> least_cost_of_all(const std::string& text) {
         evaluation.assignments.push_back(rate);
       }
       std::vector<const Outcome*> outcomes;
-      for (std::int64_t seed = 0; seed < spec.seeds; ++seed) {
+      for (std::int64_t seed = 0; seed < space.seeds; ++seed) {
         evaluation.seed = static_cast<std::int64_t>(scenario.seed()) + seed;
         outcomes.push_back(&runs.outcome(evaluation));
       }

@@ -14,9 +14,9 @@ namespace inferometer {
 namespace {
 
 /// Points of shapes beyond so many say no more of the front, and make a page long.
-constexpr std::size_t kShapesOfFront = 40;
+constexpr std::size_t kShapesOfFront = 25;
 /// Bars, and lines, that one can still tell apart.
-constexpr std::size_t kBars = 20;
+constexpr std::size_t kBars = 16;
 constexpr std::size_t kCurves = 6;
 
 /// Shapes of which anything was run, sized_shapes() first.
@@ -149,6 +149,15 @@ constexpr std::array<TimePart, 7> kTimeParts = {{{"Compute", &TimeSplit::compute
                                                  {"Bubble", &TimeSplit::bubble},
                                                  {"Idle", &TimeSplit::idle}}};
 
+/// What short names of bars are made of: "units x gpu / tensor_parallel".
+std::string units_axis(const PlanResult& plan) {
+  std::string label;
+  for (const std::string& key : keys_that_vary(plan)) {
+    label += (label.empty() ? "" : " / ") + key;
+  }
+  return "units x " + (label.empty() ? "shape" : label);
+}
+
 std::string curve_name(LatencyMetric metric) {
   return metric == LatencyMetric::ttft ? "TTFT" : metric == LatencyMetric::itl ? "ITL" : "E2E";
 }
@@ -229,14 +238,16 @@ std::optional<Chart> cost_chart(const PlanResult& plan) {
   Chart chart;
   chart.id = "plan-cost";
   chart.title = "What the smallest size that meets the SLO takes";
-  chart.summary = "A bar for each shape that meets the SLO, cheapest first." + left_out(shapes.size(), kBars);
+  chart.summary = "A bar for each shape that meets the SLO, cheapest first: " + units_axis(plan) + "." +
+                  left_out(shapes.size(), kBars);
   chart.kind = ChartKind::stacked_bars;
-  chart.x = {"Shape"};
+  chart.x = {units_axis(plan)};
   chart.y = cost_axis(plan.objective);
+  const std::vector<std::string> keys = keys_that_vary(plan);
   ChartSeries costs{chart.y.label};
   for (std::size_t i = 0; i < std::min(shapes.size(), kBars); ++i) {
     const AssessmentPlace place = *shown_place(plan, shapes[i]);
-    chart.categories.push_back(grouped(at(plan, place).size.units) + " x " + plan.shapes[shapes[i]].name);
+    chart.categories.push_back(short_name(plan.shapes[shapes[i]], at(plan, place).size.units, keys));
     costs.points.push_back({0, at(plan, place).size.cost, size_label(plan, place)});
   }
   chart.series.push_back(std::move(costs));
@@ -249,15 +260,16 @@ std::optional<Chart> time_chart(const PlanResult& plan) {
   chart.id = "plan-time";
   chart.title = "Where the time went";
   chart.summary =
-      "What the GPUs waited for, in percent of the time for which they were there, cheapest shape first." +
-      left_out(shapes.size(), kBars);
+      "What the GPUs waited for, in percent of the time for which they were there, cheapest shape first: " +
+      units_axis(plan) + "." + left_out(shapes.size(), kBars);
   chart.kind = ChartKind::stacked_bars;
-  chart.x = {"Shape"};
+  chart.x = {units_axis(plan)};
   chart.y = {"Share of the time, %"};
+  const std::vector<std::string> keys = keys_that_vary(plan);
   std::vector<const TimeSplit*> splits;
   for (std::size_t i = 0; i < std::min(shapes.size(), kBars); ++i) {
     const AssessmentPlace place = *shown_place(plan, shapes[i]);
-    chart.categories.push_back(grouped(at(plan, place).size.units) + " x " + plan.shapes[shapes[i]].name);
+    chart.categories.push_back(short_name(plan.shapes[shapes[i]], at(plan, place).size.units, keys));
     splits.push_back(&at(plan, place).time_split);
   }
   for (std::size_t part = 0; part < kTimeParts.size(); ++part) {

@@ -1,5 +1,6 @@
 #include "sim/report/plan/plan_page.hpp"
 
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -43,13 +44,18 @@ class SectionOf {
   Section section_;
 };
 
-KeyFigure margin_figure(const Assessment& assessment, const std::string& path) {
+/// A caveat on its own: with a capital letter and a full stop.
+std::string as_paragraph(std::string sentence) {
+  sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+  return with_stop(std::move(sentence));
+}
+
+KeyFigure margin_figure(const Assessment& assessment) {
   const TargetResult* worst = assessment.worst();
   if (worst == nullptr) {
     return {"Worst limit", "none", "nothing measured", Tone::warning};
   }
   const bool is_met = *worst->over <= 0;
-  const auto place = worst - assessment.targets.data();
   KeyFigure figure{"Worst limit: " + target_in_words(worst->name),
                    fmt::format("{} %", short_number(100 * std::abs(*worst->over))),
                    fmt::format("{}: {} of {}", is_met ? "to spare" : "missed by", value_in_words(*worst),
@@ -57,7 +63,6 @@ KeyFigure margin_figure(const Assessment& assessment, const std::string& path) {
                    worst->is_close ? Tone::warning
                    : is_met        ? Tone::good
                                    : Tone::bad};
-  figure.number = ResultsNumber{fmt::format("{}.targets.{}.over_share", path, place), *worst->over};
   return figure;
 }
 
@@ -109,7 +114,7 @@ std::vector<KeyFigure> key_figures(const PlanResult& plan, AssessmentPlace place
   KeyFigure power{"Power", power_in_words(assessment.size.watts), "limit of its GPUs"};
   power.number = ResultsNumber{path + ".size.power_watts", assessment.size.watts};
   figures.push_back(std::move(power));
-  figures.push_back(margin_figure(assessment, path));
+  figures.push_back(margin_figure(assessment));
   if (place == answer_place(plan)) {
     if (std::optional<KeyFigure> headroom = headroom_figure(plan, place)) {
       figures.push_back(std::move(*headroom));
@@ -133,7 +138,7 @@ void add_answer(const PlanResult& plan, Page& page) {
   }
   for (Caveat& caveat : caveats(plan)) {
     if (caveat.is_warning) {
-      page.answer.push_back({std::move(caveat.sentence), Tone::warning});
+      page.answer.push_back({as_paragraph(std::move(caveat.sentence)), Tone::warning});
     }
   }
 }
@@ -141,7 +146,8 @@ void add_answer(const PlanResult& plan, Page& page) {
 void add_certainty(const PlanResult& plan, const StudyProvenance& provenance, Page& page) {
   SectionOf section("How sure this is");
   for (Caveat& caveat : caveats(plan)) {
-    section.add(Paragraph{std::move(caveat.sentence), caveat.is_warning ? Tone::warning : Tone::plain});
+    section.add(
+        Paragraph{as_paragraph(std::move(caveat.sentence)), caveat.is_warning ? Tone::warning : Tone::plain});
   }
   for (const std::string& note : provenance.notes) {
     section.add(Paragraph{note});

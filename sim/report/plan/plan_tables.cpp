@@ -54,13 +54,17 @@ Cell worst_cell(const Assessment& assessment, const std::string& path) {
     return Cell("none");
   }
   const auto place = worst - assessment.targets.data();
-  return {target_in_brief(*worst),
+  return {fmt::format("{} of {}, {}", amount_in_words(*worst, *worst->mean),
+                      amount_in_words(*worst, worst->limit), target_in_words(worst->name)),
           ResultsNumber{fmt::format("{}.targets.{}.mean", path, place), *worst->mean}};
 }
 
+/// Names the bound that its words begin with.
 Cell rate_cell(const SustainedRate& rate, std::size_t shape) {
+  const bool is_low = rate.low_per_second > 0;
   return {rate_in_words(rate),
-          ResultsNumber{fmt::format("shapes.{}.sustained.low_requests_per_s", shape), rate.low_per_second}};
+          ResultsNumber{fmt::format("shapes.{}.sustained.{}_requests_per_s", shape, is_low ? "low" : "high"),
+                        is_low ? rate.low_per_second : rate.high_per_second}};
 }
 
 /// What the size that stands for the shape sustains, when that was looked for.
@@ -80,8 +84,9 @@ std::string outcome_in_words(const PlanResult& plan, AssessmentPlace place) {
   if (assessment.verdict == Verdict::meets) {
     return "meets the SLO, costs more";
   }
-  const std::string& reason = plan.shapes[place.shape].reason;
-  return reason.empty() ? verdict_in_words(assessment.verdict) : reason;
+  const bool would_be_dearer = plan.shapes[place.shape].fate == ShapeFate::dearer;
+  return verdict_in_words(assessment.verdict) +
+         (would_be_dearer ? "; more units cost more than the answer" : "; more units are not allowed");
 }
 
 std::vector<Cell> simulated_row(const PlanResult& plan, std::size_t shape) {

@@ -179,6 +179,38 @@ std::vector<std::size_t> sized_shapes(const PlanResult& plan) {
   return shapes;
 }
 
+std::vector<std::string> keys_that_vary(const PlanResult& plan) {
+  std::vector<std::pair<std::string, std::string>> first;
+  std::vector<std::string> keys;
+  for (const ShapeResult& shape : plan.shapes) {
+    for (const auto& [key, value] : shape.values) {
+      const auto known = std::find_if(first.begin(), first.end(),
+                                      [&key = key](const auto& each) { return each.first == key; });
+      if (known == first.end()) {
+        first.emplace_back(key, value);
+      } else if (known->second != value && std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        keys.push_back(key);
+      }
+    }
+  }
+  const auto place = [&](const std::string& key) {
+    return std::find_if(first.begin(), first.end(), [&](const auto& each) { return each.first == key; });
+  };
+  std::sort(keys.begin(), keys.end(),
+            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  return keys;
+}
+
+std::string short_name(const ShapeResult& shape, std::int64_t units, const std::vector<std::string>& keys) {
+  std::string name;
+  for (const auto& [key, value] : shape.values) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      name += (name.empty() ? "" : " / ") + value;
+    }
+  }
+  return grouped(units) + " x " + (name.empty() ? shape.name : name);
+}
+
 double mean_watts(const Assessment& assessment) {
   return assessment.find("mean_power_watts").value_or(assessment.size.watts);
 }

@@ -50,6 +50,13 @@ std::vector<FateGroup> shapes_that_do_not(const PlanResult& plan);
 /// Shapes that shown_place() has something for, in that order: shapes_that_meet(), then those sized in vain.
 std::vector<std::size_t> sized_shapes(const PlanResult& plan);
 
+/// Keys in whose values the shapes differ, in the study's order.
+std::vector<std::string> keys_that_vary(const PlanResult& plan);
+
+/// A size by these keys alone, where there is little room: "3 x h100-sxm / 4 / 512"; by the shape's name
+/// without keys.
+std::string short_name(const ShapeResult& shape, std::int64_t units, const std::vector<std::string>& keys);
+
 /// Its power while it serves the traffic, where that is known, else the limits of its GPUs.
 double mean_watts(const Assessment& assessment);
 

@@ -85,14 +85,9 @@ Paragraph queue(const Report& report) {
                         interval_behind(report, "capacity_requests_per_s"));
   }
   const bool is_unstable = stability.verdict == QueueStability::unstable;
-  if (is_unstable) {
-    text +=
-        ". TTFT, E2E latency and queue delay grow with the length of the run: they say nothing of a "
-        "steady state";
-  }
-  return {text + ".", is_unstable                                   ? Tone::bad
-                      : stability.verdict == QueueStability::stable ? Tone::good
-                                                                    : Tone::plain};
+  return {sentence(text), is_unstable                                   ? Tone::bad
+                          : stability.verdict == QueueStability::stable ? Tone::good
+                                                                        : Tone::plain};
 }
 
 void add_doubts(const Report& report, std::vector<Paragraph>& answer) {
@@ -112,13 +107,13 @@ void add_doubts(const Report& report, std::vector<Paragraph>& answer) {
 void add_losses(const Summary& summary, std::vector<Paragraph>& answer) {
   for (const RejectionCount& rejection : summary.rejections) {
     answer.push_back(
-        {fmt::format("{} rejected: {}.", counted(rejection.requests, "request"), rejection.reason),
+        {sentence(fmt::format("{} rejected: {}", counted(rejection.requests, "request"), rejection.reason)),
          Tone::bad});
   }
   if (summary.cluster) {
     for (const RejectionCount& lost : summary.cluster->lost) {
       answer.push_back(
-          {fmt::format("{} lost: {}.", counted(lost.requests, "request"), lost.reason), Tone::bad});
+          {sentence(fmt::format("{} lost: {}", counted(lost.requests, "request"), lost.reason)), Tone::bad});
     }
   }
   if (summary.truncated > 0) {

@@ -59,7 +59,7 @@ Section basis_section(const Report& report) {
   add_prices(report, section);
   add_intervals(report, section);
   for (const std::string& note : report.notes) {
-    section.blocks.emplace_back(Paragraph{"Note: " + note + "."});
+    section.blocks.emplace_back(Paragraph{sentence("Note: " + note)});
   }
   const StepCounts& counts = report.step_counts;
   section.blocks.emplace_back(

@@ -9,20 +9,11 @@
 namespace inferometer {
 namespace {
 
-constexpr double kThousand = 1e3;
-
 Cell optional_dollars(const std::string& field, const std::optional<double>& amount) {
   return amount ? cell(dollars(*amount), field, *amount) : Cell("-");
 }
 
-/// A sum over the requests that finished; nothing when none did.
-std::optional<double> per_request(double sum, const Summary& summary) {
-  return summary.completed > 0 ? std::optional(sum / static_cast<double>(summary.completed)) : std::nullopt;
-}
-
-std::vector<Cell> money_row(const std::string& name, const Money& money, const std::string& field,
-                            const Summary& summary) {
-  const std::optional<double> each = per_request(money.dollars, summary);
+std::vector<Cell> money_row(const std::string& name, const Money& money, const std::string& field) {
   return {
       name,
       cell(fmt::format("${:.2f}", money.dollars_per_hour), field + "price_dollars_per_hour",
@@ -30,18 +21,17 @@ std::vector<Cell> money_row(const std::string& name, const Money& money, const s
       cell(dollars(money.dollars), field + "cost_dollars", money.dollars),
       optional_dollars(field + "output_dollars_per_million_tokens", money.dollars_per_million_output_tokens),
       optional_dollars(field + "total_dollars_per_million_tokens", money.dollars_per_million_tokens),
-      each ? Cell(dollars(kThousand * *each)) : Cell("-")};
+      optional_dollars(field + "dollars_per_thousand_requests", money.dollars_per_thousand_requests)};
 }
 
-std::vector<Cell> energy_row(const std::string& name, const Energy& energy, const std::string& field,
-                             const Summary& summary) {
-  const std::optional<double> each = per_request(energy.joules, summary);
+std::vector<Cell> energy_row(const std::string& name, const Energy& energy, const std::string& field) {
+  const std::optional<double>& each = energy.joules_per_request;
   const std::optional<double>& per_token = energy.joules_per_output_token;
   return {name, cell(short_number(energy.mean_watts) + " W", field + "power_watts_mean", energy.mean_watts),
           cell(short_number(energy.joules / 1e3) + " kJ", field + "energy_joules", energy.joules),
           per_token ? cell(short_number(*per_token) + " J", field + "joules_per_output_token", *per_token)
                     : Cell("-"),
-          each ? Cell(short_number(*each) + " J") : Cell("-")};
+          each ? cell(short_number(*each) + " J", field + "joules_per_request", *each) : Cell("-")};
 }
 
 std::vector<Cell> interval_row(const Report& report, std::vector<std::string> metrics) {
@@ -64,15 +54,14 @@ void add_money(const Report& report, Section& section) {
                    {"of", "$ per hour", "this run", "$ per million output tokens",
                     "$ per million tokens, all", "$ per 1,000 requests"},
                    {}};
-  table.rows.push_back(
-      money_row(summary.pools.size() > 1 ? "all" : "run", *summary.money, "money.", summary));
+  table.rows.push_back(money_row(summary.pools.size() > 1 ? "all" : "run", *summary.money, "money."));
   if (interval(report, "output_dollars_per_million_tokens")) {
     table.rows.push_back(interval_row(
         report, {"", "", "output_dollars_per_million_tokens", "total_dollars_per_million_tokens", ""}));
   }
   for (std::size_t i = 0; summary.pools.size() > 1 && i < summary.pools.size(); ++i) {
     if (const PoolSummary& pool = summary.pools[i]; pool.money) {
-      table.rows.push_back(money_row(pool.name, *pool.money, fmt::format("pools.{}.money.", i), summary));
+      table.rows.push_back(money_row(pool.name, *pool.money, fmt::format("pools.{}.money.", i)));
     }
   }
   section.blocks.emplace_back(std::move(table));
@@ -93,14 +82,13 @@ void add_energy(const Report& report, Section& section) {
   TableBlock table{"Energy of the GPUs, estimated from the power limit and the time split",
                    {"of", "mean power", "this run", "per output token", "per request"},
                    {}};
-  table.rows.push_back(
-      energy_row(summary.pools.size() > 1 ? "all" : "run", *summary.energy, "energy.", summary));
+  table.rows.push_back(energy_row(summary.pools.size() > 1 ? "all" : "run", *summary.energy, "energy."));
   if (interval(report, "joules_per_output_token")) {
     table.rows.push_back(interval_row(report, {"", "energy_joules", "joules_per_output_token", ""}));
   }
   for (std::size_t i = 0; summary.pools.size() > 1 && i < summary.pools.size(); ++i) {
     if (const PoolSummary& pool = summary.pools[i]; pool.energy) {
-      table.rows.push_back(energy_row(pool.name, *pool.energy, fmt::format("pools.{}.energy.", i), summary));
+      table.rows.push_back(energy_row(pool.name, *pool.energy, fmt::format("pools.{}.energy.", i)));
     }
   }
   section.blocks.emplace_back(std::move(table));

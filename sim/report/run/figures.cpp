@@ -30,6 +30,10 @@ std::string dollars(double amount) {
   return amount >= kCentsMatter && amount < 1e3 ? fmt::format("${:.2f}", amount) : "$" + short_number(amount);
 }
 
+std::string sentence(std::string text) {
+  return text.ends_with('.') || text.ends_with('?') ? text : text + ".";
+}
+
 std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }

@@ -21,6 +21,8 @@ Cell count_cell(const std::string& field, std::int64_t count);
 std::string percent(double share);
 /// Dollars in digits that matter, and cents at least: "$0.322", "$12.30".
 std::string dollars(double amount);
+/// With its full stop, unless it ends with a stop or a question already.
+std::string sentence(std::string text);
 /// "1 request", "2,000 requests".
 std::string counted(std::int64_t count, std::string_view noun);
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/suggest.hpp"
-#include "sim/study/compare/seed_use.hpp"
 #include "sim/study/compare/variant_reader.hpp"
 #include "sim/study/outcome.hpp"
+#include "sim/study/seed_use.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {

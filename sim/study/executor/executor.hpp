@@ -38,9 +38,10 @@ class Executor {
   virtual void submit(std::int64_t ticket, std::string question) = 0;
 
   /// The next answer, in the order in which they come; nothing when none came within `patience`, or a signal
-  /// did. Precondition: patience >= 0. A process that dies fails the question it worked on and no other, and
-  /// another one takes its place; the question is not asked again. Questions move only while somebody waits:
-  /// a process has one more in hand than the one it works on as long as the line is longer than slots().
+  /// did. Precondition: 0 <= patience <= a day. A process that dies fails the question it worked on and no
+  /// other, and another one takes its place; the question is not asked again. Questions move only while
+  /// somebody waits: a process has one more in hand than the one it works on as long as the line is longer
+  /// than slots().
   virtual std::optional<Answer> wait(std::chrono::milliseconds patience) = 0;
 };
 

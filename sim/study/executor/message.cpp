@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <sys/socket.h>
 

@@ -1,7 +1,6 @@
 // The loadable module: letters between ranks by MPI. Apart from the one exported function it knows nothing of
 // the program.
 
-#include <csignal>
 #include <iterator>
 #include <list>
 #include <optional>
@@ -9,7 +8,6 @@
 #include <utility>
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include "sim/study/executor/mpi_mail.hpp"
 
@@ -45,7 +43,6 @@ class MpiMail final : public RankMail {
   }
 
   std::optional<Letter> receive() override {
-    end_if_launcher_has();
     forget_arrived();
     int is_there = 0;
     MPI_Status status;
@@ -68,14 +65,6 @@ class MpiMail final : public RankMail {
     MPI_Request request;
   };
 
-  /// Where mpirun is killed nobody tells its ranks, and without it MPI can neither go on nor be left. (A
-  /// signal at the death of the parent would come at that of the thread that started this process.)
-  void end_if_launcher_has() const {
-    if (getppid() != launcher_) {
-      raise(SIGKILL);
-    }
-  }
-
   void forget_arrived() {
     for (auto sent = sent_.begin(); sent != sent_.end();) {
       int has_arrived = 0;
@@ -84,7 +73,6 @@ class MpiMail final : public RankMail {
     }
   }
 
-  pid_t launcher_ = getppid();
   int rank_ = 0;
   int ranks_ = 1;
   std::list<Sent> sent_;

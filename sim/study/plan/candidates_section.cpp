@@ -245,7 +245,9 @@ std::string candidates_help() {
 }
 
 void read_candidates(PlanSpec& spec, Diagnostics& diagnostics) {
-  Reader(spec, diagnostics).read(spec.values.tree("candidates"));
+  if (spec.values.has("candidates")) {
+    Reader(spec, diagnostics).read(spec.values.tree("candidates"));
+  }
 }
 
 }  // namespace inferometer

@@ -53,7 +53,7 @@ const Assessment* Exploration::assess(const Setting& setting) {
     evaluation.assignments.push_back(std::move(rate));
   }
   std::vector<const Outcome*> outcomes;
-  for (std::int64_t seed = 0; seed < search_.spec_.seeds; ++seed) {
+  for (std::int64_t seed = 0; seed < search_.space_.seeds; ++seed) {
     evaluation.seed = static_cast<std::int64_t>(scenario.seed()) + seed;
     const Outcome* const outcome = known_.find(evaluation);
     if (outcome != nullptr) {
@@ -62,7 +62,7 @@ const Assessment* Exploration::assess(const Setting& setting) {
       wanted_.push_back(evaluation);
     }
   }
-  if (static_cast<std::int64_t>(outcomes.size()) < search_.spec_.seeds) {
+  if (static_cast<std::int64_t>(outcomes.size()) < search_.space_.seeds) {
     return nullptr;
   }
   const Size size = size_of(scenario, setting.units, search_.spec_.objective);
@@ -94,7 +94,7 @@ PlanResult Exploration::run() {
     result.sensitivity = sensitivity_of(*this, search_, result);
   }
   sustain(result);
-  result.evaluations = static_cast<std::int64_t>(used_.size()) * search_.spec_.seeds;
+  result.evaluations = static_cast<std::int64_t>(used_.size()) * search_.space_.seeds;
   return result;
 }
 
@@ -102,7 +102,7 @@ void Exploration::start(PlanResult& result) const {
   const PlanSpec& spec = search_.spec_;
   result.objective = spec.objective;
   result.growth = spec.growth;
-  result.seeds = spec.seeds;
+  result.seeds = search_.space_.seeds;
   result.tolerance = spec.tolerance;
   result.is_front_whole = spec.goal == SearchGoal::front;
   for (std::size_t i = 0; i < search_.space_.shapes.size(); ++i) {

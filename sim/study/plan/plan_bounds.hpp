@@ -1,7 +1,10 @@
 #pragma once
 
-// What can be said of a deployment without running it: its requests' work at the peak speed of its GPUs.
-// Nothing that is simulated can be faster, so what these bounds exclude is excluded.
+// What can be said of a deployment without running it: what its requests' work takes at least of its
+// replicas, at the lowest prices that its pricers have (least_cost.hpp). No simulation is faster, whatever it
+// batches, chunks, preempts or hands over, so what these bounds exclude is excluded. Two kinds: a request by
+// itself (latency_floors.hpp), which no size changes; and all of them together (work_demand.hpp), which need
+// units.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +20,7 @@ namespace inferometer {
 /// A request of the traffic: what its latencies depend on at least.
 struct TrafficRequest {
   TimePoint arrival;
-  std::int64_t prompt = 0, output = 0;
+  std::int64_t prompt = 0, output = 0;  ///< in tokens, >= 1; cut at max_model_len by who looks at them
 };
 
 /// The requests of the scenario's workload, in order of arrival. O(requests). Precondition: open loop.
@@ -31,9 +34,12 @@ struct PlanBound {
   std::string reason;
 };
 
-/// `unit`: a deployment of one unit of the shape. `traffic`: by seed. The SLO is missed when the mean over
-/// seeds of a statistic is over its limit, or more than `failed_max` of the requests fail. O(requests log
-/// requests) for each seed.
+/// `unit`: a deployment of one unit of the shape; n units have n times the replicas of each of its pools.
+/// `traffic`: by seed, in order of arrival. The SLO is missed when the mean over seeds of a statistic is over
+/// its limit or that of the goodput below goodput_min, or more than `failed_max` (a share) of the requests
+/// fail, of each seed or of all together. `scenario`: how its metrics are defined. Beside the time that
+/// building the unit's pricers takes, O(requests log requests) for each seed and limit. Throws ConfigError as
+/// building the unit does.
 PlanBound plan_bound(const Scenario& scenario, const Deployment& unit, const SloTargets& slo,
                      const std::vector<std::vector<TrafficRequest>>& traffic, double failed_max);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/disaggregation.hpp"
+#include "sim/study/seed_use.hpp"
 
 namespace inferometer {
 namespace {
@@ -208,6 +209,24 @@ void add_prices(const PlanSpec& spec, StudyCase& study_case) {
   }
 }
 
+std::optional<std::int64_t> first_readable(const PlanSpace& space) {
+  for (std::int64_t shape = 0; shape < space.book.size(); ++shape) {
+    if (space.book.mistakes(shape).empty()) {
+      return shape;
+    }
+  }
+  return std::nullopt;
+}
+
+/// What holds of the study whatever the shape: it asks for something, and its traffic can be scaled.
+void check_question(const PlanSpec& spec, const Scenario& scenario) {
+  if (scenario.slo.targets.empty() && !scenario.slo.goodput_min) {
+    throw ConfigError({spec.file, 0, 0},
+                      "a plan needs limits: give slo, e.g. \"slo: {ttft_p99: 500 ms, itl_p99: 50 ms}\"");
+  }
+  rate_assignments(scenario, spec.growth);
+}
+
 /// Where a value has none but shapes with mistakes, it is a mistake itself.
 void check_values(const PlanSpec& spec, const PlanSpace& space) {
   Diagnostics diagnostics;
@@ -244,8 +263,12 @@ PlanSpace make_plan_space(const PlanSpec& spec) {
     cases.push_back(case_of(spec, shape));
     add_prices(spec, cases.back());
   }
-  PlanSpace space{std::move(shapes), StudyBook(spec.base, std::move(cases))};
+  PlanSpace space{std::move(shapes), StudyBook(spec.base, std::move(cases)), spec.seeds};
   check_values(spec, space);
+  if (const std::optional<std::int64_t> any = first_readable(space)) {
+    check_question(spec, space.book.scenario(*any));
+    space.seeds = depends_on_seed(space.book.scenario(*any)) ? spec.seeds : 1;
+  }
   return space;
 }
 

@@ -22,11 +22,15 @@ struct Shape {
 struct PlanSpace {
   std::vector<Shape> shapes;
   StudyBook book;  ///< a case for each shape, of one unit, in the same order
+  /// Runs of a deployment that say something of their own: the study's seeds, or one where another seed gives
+  /// the same traffic.
+  std::int64_t seeds = 1;
 };
 
 /// Expands the candidates and loads each shape once. Values of dimensions that count only for disaggregated
 /// candidates make no difference to the others, which appear once. Throws ConfigError: more than 20,000
-/// combinations; a value with which no shape can be read, which is a mistake in the value.
+/// combinations; a value with which no shape can be read, which is a mistake in the value; no SLO; traffic
+/// without a rate.
 PlanSpace make_plan_space(const PlanSpec& spec);
 
 /// What makes `units` units of a shape, as after --set.

@@ -166,6 +166,18 @@ void read_choices(PlanSpec& spec) {
   }
 }
 
+/// A file for another command gets one answer instead of many about its keys.
+void refuse_other_kinds(const ConfigNode& root) {
+  if (root.find("variants") != nullptr && root.find("candidates") == nullptr) {
+    throw ConfigError({root.where.file, 0, 0},
+                      "compares variants, which \"inferometer compare\" does; a plan has candidates");
+  }
+  if (root.find("model") != nullptr && root.find("base") == nullptr) {
+    throw ConfigError({root.where.file, 0, 0},
+                      "is a scenario, which \"inferometer run\" replays; a plan has a base and candidates");
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Objective objective) {
@@ -229,17 +241,17 @@ PlanSpec read_plan(const std::string& path, const std::vector<std::string>& assi
 
 PlanSpec read_plan_tree(const ConfigNode& root, const std::string& file,
                         const std::vector<std::string>& assignments) {
+  refuse_other_kinds(root);
   Diagnostics diagnostics;
   PlanSpec spec;
   spec.file = file;
   spec.values = parse(plan_table(), root, diagnostics);
-  diagnostics.throw_if_any();
-  read_choices(spec);
   read_prices(spec, diagnostics);
   read_traffic(spec, diagnostics);
-  add_slo(spec, root);
   read_candidates(spec, diagnostics);
   diagnostics.throw_if_any();
+  read_choices(spec);
+  add_slo(spec, root);
   spec.base = read_study_base(spec.values, file);
   for (const std::string& assignment : assignments) {
     apply_override(spec.base.tree, assignment);

@@ -36,7 +36,7 @@ std::vector<std::vector<TrafficRequest>> traffic_by_seed(const PlanSpec& spec, c
   const Scenario& base = space.book.scenario(shape);
   evaluation.assignments = rate_assignments(base, spec.growth);
   std::vector<std::vector<TrafficRequest>> traffic;
-  for (std::int64_t seed = 0; seed < spec.seeds; ++seed) {
+  for (std::int64_t seed = 0; seed < space.seeds; ++seed) {
     evaluation.seed = static_cast<std::int64_t>(base.seed()) + seed;
     traffic.push_back(traffic_of(space.book.scenario(evaluation)));
   }
@@ -58,10 +58,6 @@ std::vector<ShapeFacts> shape_facts(const PlanSpec& spec, const PlanSpace& space
       all[i].unfit = space.book.mistakes(place).front().message;
     } else if (!readable) {
       readable = place;
-      if (space.book.scenario(place).slo.targets.empty() && !space.book.scenario(place).slo.goodput_min) {
-        throw ConfigError({spec.file, 0, 0},
-                          "a plan needs limits: give slo, e.g. \"slo: {ttft_p99: 500 ms, itl_p99: 50 ms}\"");
-      }
     }
   }
   if (!readable) {
@@ -69,7 +65,6 @@ std::vector<ShapeFacts> shape_facts(const PlanSpec& spec, const PlanSpace& space
   }
   const std::vector<std::vector<TrafficRequest>> traffic =
       spec.prune ? traffic_by_seed(spec, space, *readable) : std::vector<std::vector<TrafficRequest>>();
-  rate_assignments(space.book.scenario(*readable), spec.growth);
   run_jobs(
       static_cast<std::int64_t>(all.size()), threads,
       [&](std::int64_t place) {

@@ -93,3 +93,12 @@ TEST_CASE("extrapolation and seeds and growth are told") {
   CHECK(says(caveats(plan), "one seed", false));
   CHECK(says(caveats(plan), "never make it worse is assumed", false));
 }
+
+TEST_CASE("short names are made of what shapes differ in") {
+  const PlanResult plan = plan_with_answer();
+  const std::vector<std::string> keys = keys_that_vary(plan);
+  CHECK(keys == std::vector<std::string>{"gpu", "tensor_parallel"});
+  CHECK(short_name(plan.shapes[2], 1, keys) == "1 x h100-sxm / 2");
+  CHECK(short_name(plan.shapes[2], 1, {}) == "1 x h100-sxm, tensor_parallel 2");
+  CHECK(keys_that_vary(plan_of_single_shape()).empty());
+}

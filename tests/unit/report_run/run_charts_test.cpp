@@ -38,7 +38,7 @@ TEST_CASE("a curve has the share at or below each value") {
   for (std::int64_t ms = 1000; ms >= 1; --ms) {
     values.add(milliseconds(ms));
   }
-  const LatencyCurve curve = latency_curve("ttft", values);
+  const LatencyCdf curve = latency_curve("ttft", values);
   CHECK(curve.metric == "ttft");
   CHECK(curve.count == 1000);
   REQUIRE(curve.points.size() > 150);
@@ -51,7 +51,7 @@ TEST_CASE("a curve has the share at or below each value") {
 }
 
 TEST_CASE("a curve of nothing has no points") {
-  const LatencyCurve curve = latency_curve("ttft", DurationDistribution(Percentiles::sketch));
+  const LatencyCdf curve = latency_curve("ttft", DurationDistribution(Percentiles::sketch));
   CHECK(curve.count == 0);
   CHECK(curve.points.empty());
 }

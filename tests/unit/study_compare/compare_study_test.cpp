@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/study/compare/seed_use.hpp"
+#include "sim/study/seed_use.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/check_says.hpp"
 #include "tests/unit/study_compare/study_text.hpp"

@@ -1,7 +1,10 @@
 #include "sim/study/executor/message.hpp"
 
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <sys/socket.h>
 #include <unistd.h>

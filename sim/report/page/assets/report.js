@@ -58,12 +58,12 @@
 
   /**
    * Ticks of a logarithmic axis: powers of ten, as many as there is room for; within two and a half also 2 and 5; within less
-   * than half of one equal steps, as on a linear axis.
+   * than one equal steps, as on a linear axis.
    */
   function logTicks(min, max, most) {
     const decades = Math.log10(max / min);
-    if (decades < 0.5) {
-      return evenTicks(min, max, Math.min(4, most));
+    if (decades < 0.8) {
+      return evenTicks(min, max, Math.min(6, most));
     }
     const factors = decades <= 2.5 && most >= 6 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil(decades / most));
@@ -168,16 +168,16 @@
       return {...common, data: data, showLine: true, borderWidth: 2, borderDash: series.dashed ? [7, 4] : [],
         pointRadius: radius, pointHoverRadius: 4, pointHitRadius: 8, order: 1};
     }
+    const heaviest = Math.max(...spec.series.flatMap((each) => each.weights || []));
     return {...common, data: data, showLine: false, backgroundColor: stroke + 'aa', borderWidth: 1,
-      pointStyle: dots[series.colour % dots.length], pointRadius: radii(series), pointHitRadius: 6};
+      pointStyle: dots[series.colour % dots.length], pointRadius: radii(series, heaviest), pointHitRadius: 6};
   }
 
-  /** Areas in proportion to the weights, but none too small to be seen. */
-  function radii(series) {
+  /** Areas in proportion to the weights, alike in all series of a chart, but none too small to be seen. */
+  function radii(series, heaviest) {
     if (!series.weights) {
       return series.y.length > 300 ? 2 : 4;
     }
-    const heaviest = Math.max(...series.weights);
     return series.weights.map((weight) => Math.max(2, 11 * Math.sqrt(weight / heaviest)));
   }
 

@@ -1,4 +1,4 @@
-#include "sim/study/compare/seed_use.hpp"
+#include "sim/study/seed_use.hpp"
 
 #include <algorithm>
 #include <array>

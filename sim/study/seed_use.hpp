@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether it matters with which seed a scenario is run. Who uses it: comparisons, which claim nothing about
+// Whether it matters with which seed a scenario is run. Who uses it: studies, which claim nothing about
 // chance where there is none.
 
 #include "sim/scenario/scenario.hpp"
