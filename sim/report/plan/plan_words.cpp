@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/text_layout.hpp"
+#include "sim/study/plan/target_words.hpp"
 
 namespace inferometer {
 namespace {
@@ -62,10 +63,6 @@ bool is_shown_by_setup(std::string_view key) {
 }
 
 }  // namespace
-
-std::string target_in_words(std::string_view name) {
-  return metric_in_words(metric_of_target(name));
-}
 
 std::string metric_in_words(std::string_view metric) {
   constexpr std::string_view kEnd = "_ms";

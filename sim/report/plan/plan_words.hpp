@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "sim/study/plan/plan_result.hpp"
+#include "sim/study/plan/target_words.hpp"
 
 namespace inferometer {
 
 /// Hours of a month, for what a fleet costs in one: a year has 8,760.
 inline constexpr double kHoursOfMonth = 730;
 
-/// "ttft_p99" and "p99_ttft_ms" -> "p99 TTFT"; names of another form stay, with blanks for underscores.
-std::string target_in_words(std::string_view name);
+/// "p99_ttft_ms" -> "p99 TTFT"; names of another form stay, with blanks for underscores.
 std::string metric_in_words(std::string_view metric);
 
 /// What of Outcome::metrics a target limits: "ttft_p99" -> "p99_ttft_ms", "goodput" -> "goodput_share".

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/study/plan/target_words.hpp"
 #include "sim/study/statistics.hpp"
 
 namespace inferometer {
@@ -70,17 +71,13 @@ void add_means(const std::vector<const Outcome*>& outcomes, Assessment& assessme
   }
 }
 
-std::string target_text(const TargetResult& target, double value) {
-  return is_share(target.name) ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4g} ms", value);
-}
-
-std::string miss_in_words(const TargetResult& target) {
+std::string why_missed(const TargetResult& target) {
+  const std::string name = target_in_words(target.name);
   if (!target.mean) {
-    return fmt::format("{} has no value: no request came so far", target.name);
+    return name + " has no value: no request came so far";
   }
-  return fmt::format("{} is {}, {:.3g} % {} the limit of {}", target.name, target_text(target, *target.mean),
-                     100 * *target.over, is_share(target.name) ? "below" : "over",
-                     target_text(target, target.limit));
+  return fmt::format("{} is {}, {} the limit of {}", name, target_amount(target.name, *target.mean),
+                     miss_in_words(target.name, *target.over), target_amount(target.name, target.limit));
 }
 
 void judge(const std::vector<const Outcome*>& outcomes, double failed_max, Assessment& assessment) {
@@ -105,10 +102,10 @@ void judge(const std::vector<const Outcome*>& outcomes, double failed_max, Asses
              : std::string("saturated: the queue grows");
   } else if (missed != assessment.targets.end()) {
     assessment.verdict = Verdict::misses_slo;
-    assessment.reason = miss_in_words(*missed);
+    assessment.reason = why_missed(*missed);
   } else if (worst != nullptr && !worst->met) {
     assessment.verdict = Verdict::misses_slo;
-    assessment.reason = miss_in_words(*worst);
+    assessment.reason = why_missed(*worst);
   } else {
     assessment.verdict = Verdict::meets;
   }

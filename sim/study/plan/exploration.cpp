@@ -177,8 +177,9 @@ void Exploration::size_wave(const std::vector<std::size_t>& wave, double incumbe
     const bool is_capped = incumbent < std::numeric_limits<double>::infinity();
     size_shape(place, units, is_capped, shape);
     if (shape.fate == ShapeFate::dearer) {
-      shape.reason = fmt::format("the largest size below {} ({} units) does not do: {}",
-                                 cost_text(objective, incumbent), units.back(), shape.reason);
+      shape.reason = fmt::format("the largest size below {} ({} unit{}) does not do: {}",
+                                 cost_text(objective, incumbent), units.back(), units.back() == 1 ? "" : "s",
+                                 shape.reason);
     }
   }
 }

@@ -5,13 +5,10 @@
 #include <fmt/format.h>
 
 #include "sim/study/plan/exploration.hpp"
+#include "sim/study/plan/target_words.hpp"
 
 namespace inferometer {
 namespace {
-
-std::string limit_text(const TargetResult& target, double value) {
-  return target.name == "goodput" ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4g} ms", value);
-}
 
 class Neighbours {
  public:
@@ -104,8 +101,9 @@ class Neighbours {
       const auto same = std::find_if(other.targets.begin(), other.targets.end(),
                                      [&](const TargetResult& each) { return each.name == tightest->name; });
       if (same != other.targets.end() && same->mean && tightest->mean) {
-        text += fmt::format("; {} {} instead of {}", same->name, limit_text(*same, *same->mean),
-                            limit_text(*tightest, *tightest->mean));
+        text += fmt::format("; {} {} instead of {}", target_in_words(same->name),
+                            target_amount(same->name, *same->mean),
+                            target_amount(tightest->name, *tightest->mean));
       }
     }
     const double more = other.size.cost / answer_.size.cost - 1;
@@ -119,7 +117,8 @@ class Neighbours {
     for (const TargetResult& target : answer_.targets) {
       if (target.mean && target.met) {
         rows_.push_back(
-            {"limit of " + target.name, limit_text(target, target.limit), limit_text(target, *target.mean),
+            {"limit of " + target_in_words(target.name), target_amount(target.name, target.limit),
+             target_amount(target.name, *target.mean),
              fmt::format("may be tightened so far, by {:.3g} % of the limit, before this no longer "
                          "does",
                          -100 * *target.over),
