@@ -226,7 +226,7 @@ Table plan_table() {
                     "The highest rate that a deployment sustains within the SLO");
   table
       .add("prune", ValueType::flag,
-           "Leave out unseen what cannot meet the SLO even at the peak speed of its GPUs; changes no answer")
+           "Leave out unseen what cannot meet the SLO even if no GPU ever idles; changes no answer")
       .by_default("true");
   table
       .add("sensitivity", ValueType::flag,
