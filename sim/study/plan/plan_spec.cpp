@@ -65,6 +65,14 @@ Table sustained_table() {
   return table;
 }
 
+ScenarioLayer section_layer(const std::string& cause, const std::string& section, ConfigNode content) {
+  ScenarioLayer layer{cause, {}, {}};
+  layer.tree.kind = ConfigNode::Kind::map;
+  layer.tree.where = content.where;
+  layer.tree.entries.push_back({section, content.where, std::move(content)});
+  return layer;
+}
+
 /// `traffic` without what is the plan's own.
 ConfigNode workload_of(const ConfigNode& traffic) {
   ConfigNode workload = traffic;
@@ -101,11 +109,7 @@ void read_traffic(PlanSpec& spec, Diagnostics& diagnostics) {
     return;
   }
   spec.growth = read_growth(traffic, diagnostics);
-  ConfigNode layer;
-  layer.kind = ConfigNode::Kind::map;
-  layer.where = traffic.where;
-  layer.entries.push_back({"workload", traffic.where, workload_of(traffic)});
-  spec.common.push_back({"traffic", std::move(layer), {}});
+  spec.common.push_back(section_layer("traffic", "workload", workload_of(traffic)));
 }
 
 /// A study that says an SLO says all of it.
@@ -114,11 +118,8 @@ void add_slo(PlanSpec& spec, const ConfigNode& root) {
   if (slo == nullptr) {
     return;
   }
-  ConfigNode layer;
-  layer.kind = ConfigNode::Kind::map;
-  layer.where = slo->where;
-  layer.entries.push_back({"slo", slo->where, *slo});
-  spec.common.push_back({"slo", std::move(layer), {"slo"}});
+  spec.common.push_back(section_layer("slo", "slo", *slo));
+  spec.common.back().replaced = {"slo"};
 }
 
 void read_prices(PlanSpec& spec, Diagnostics& diagnostics) {
