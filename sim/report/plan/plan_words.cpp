@@ -232,7 +232,7 @@ std::string fate_in_words(ShapeFate fate) {
     case ShapeFate::dearer:
       return "missed the SLO at every size that costs less than the answer";
     case ShapeFate::bound_dearer:
-      return "proven to cost more than the answer";
+      return "proven to cost no less than the answer";
     case ShapeFate::bound_impossible:
       return "proven to miss the SLO at any size";
     case ShapeFate::too_large:

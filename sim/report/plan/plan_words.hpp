@@ -70,7 +70,7 @@ std::string with_stop(std::string text);
 /// "1 shape", "2 shapes".
 std::string counted(std::int64_t number, const std::string& noun);
 
-/// What became of shapes, behind their number: "proven to cost more than the answer".
+/// What became of shapes, behind their number: "proven to cost no less than the answer".
 std::string fate_in_words(ShapeFate fate);
 
 /// "meets", "misses the SLO", "saturated", ...

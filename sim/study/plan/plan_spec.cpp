@@ -226,7 +226,8 @@ Table plan_table() {
                     "The highest rate that a deployment sustains within the SLO");
   table
       .add("prune", ValueType::flag,
-           "Leave out unseen what cannot meet the SLO even at the peak speed of its GPUs; changes no answer")
+           "Leave out unseen what cannot meet the SLO even at the peak speed of its GPUs; what the answer "
+           "costs stays the same")
       .by_default("true");
   table
       .add("sensitivity", ValueType::flag,

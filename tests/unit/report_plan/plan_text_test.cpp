@@ -55,7 +55,7 @@ TEST_CASE("a plan's text lists shapes by cost and then why not the others") {
        "1 missed the SLO up to the largest size allowed l40s, tensor_parallel 1 4 4 3.20 1.40 kW "
        "p99 TTFT 1.20 s of 800 ms",
        "h100-sxm, tensor_parallel 2 1 2 5.98 1.40 kW p99 TTFT 5.00 s of 800 ms *", "* the queue grew",
-       "1 proven to cost more than the answer: h200-sxm, tensor_parallel 1 (needs at least 3 units for "
+       "1 proven to cost no less than the answer: h200-sxm, tensor_parallel 1 (needs at least 3 units for "
        "$11.00/h)",
        "1 proven to miss the SLO at any size: l4, tensor_parallel 1 (itl_p99 is at least 60 ms",
        "64 sizes of 8 shapes; 24 runs told them apart",
@@ -118,7 +118,7 @@ TEST_CASE("a plan of many shapes stays a screen long and counts the rest") {
   CHECK(lines.size() < 75);
   // Of 200, 50 meet with the answer, 50 were sized in vain, 100 were proven to cost more.
   check_says(text, {"50 met the SLO", "  and 38 more", "50 missed the SLO at every size", "  and 42 more",
-                    "100 proven to cost more than the answer", "; and 97 more"});
+                    "100 proven to cost no less than the answer", "; and 97 more"});
 }
 
 TEST_CASE("lines of a plan's text end within 100 characters and without blanks") {
