@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,12 +31,20 @@ double latency_of(const PlanResult& result, const Assessment& assessment) {
   return assessment.find(result.latency_axis).value_or(std::numeric_limits<double>::infinity());
 }
 
-bool beats(const PlanResult& result, const Assessment& a, const Assessment& b) {
-  const double power_a = a.find("mean_power_watts").value_or(a.size.watts);
-  const double power_b = b.find("mean_power_watts").value_or(b.size.watts);
-  const double latency_a = latency_of(result, a), latency_b = latency_of(result, b);
-  const bool is_nowhere_worse = a.size.cost <= b.size.cost && latency_a <= latency_b && power_a <= power_b;
-  return is_nowhere_worse && (a.size.cost < b.size.cost || latency_a < latency_b || power_a < power_b);
+/// An assessment that meets the SLO, and what fronts compare.
+struct Meeting {
+  double cost = 0, latency = 0, power = 0;
+  std::pair<std::size_t, std::size_t> place;
+
+  [[nodiscard]] auto figures() const { return std::tie(cost, latency, power); }
+  [[nodiscard]] bool beats(const Meeting& other) const {
+    return cost <= other.cost && latency <= other.latency && power <= other.power &&
+           figures() != other.figures();
+  }
+};
+
+bool can_run(ShapeFate fate) {
+  return fate != ShapeFate::does_not_fit && fate != ShapeFate::too_large;
 }
 
 }  // namespace
@@ -237,25 +247,28 @@ void Exploration::collect(PlanResult& result) const {
 }
 
 void Exploration::find_front(PlanResult& result) const {
-  std::vector<std::pair<std::size_t, std::size_t>> meeting;
+  std::vector<Meeting> all;
   for (std::size_t s = 0; s < result.shapes.size(); ++s) {
     for (std::size_t a = 0; a < result.shapes[s].assessments.size(); ++a) {
-      if (result.shapes[s].assessments[a].verdict == Verdict::meets) {
-        meeting.emplace_back(s, a);
+      const Assessment& each = result.shapes[s].assessments[a];
+      if (each.verdict == Verdict::meets) {
+        all.push_back({each.size.cost,
+                       latency_of(result, each),
+                       each.find("mean_power_watts").value_or(each.size.watts),
+                       {s, a}});
       }
     }
   }
-  const auto at = [&](const std::pair<std::size_t, std::size_t>& place) -> const Assessment& {
-    return result.shapes[place.first].assessments[place.second];
-  };
-  for (const auto& each : meeting) {
-    if (std::none_of(meeting.begin(), meeting.end(),
-                     [&](const auto& other) { return beats(result, at(other), at(each)); })) {
-      result.front.push_back(each);
+  // In this order none is beaten by a later one, and what any beats, one of the front does.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Meeting& a, const Meeting& b) { return a.figures() < b.figures(); });
+  std::vector<Meeting> front;
+  for (const Meeting& each : all) {
+    if (std::none_of(front.begin(), front.end(), [&](const Meeting& other) { return other.beats(each); })) {
+      front.push_back(each);
+      result.front.push_back(each.place);
     }
   }
-  std::stable_sort(result.front.begin(), result.front.end(),
-                   [&](const auto& a, const auto& b) { return at(a).size.cost < at(b).size.cost; });
 }
 
 void Exploration::sustain(PlanResult& result) {
@@ -265,7 +278,7 @@ void Exploration::sustain(PlanResult& result) {
                                          [&](const auto& place) { return place.first == i; });
     if ((whose == SustainedOf::answer && result.best == i) ||
         (whose == SustainedOf::front && (is_on_front || result.best == i)) ||
-        (whose == SustainedOf::all && !facts(i).unfit && !facts(i).units.empty())) {
+        (whose == SustainedOf::all && can_run(result.shapes[i].fate))) {
       sustain_shape(i, result.shapes[i]);
     }
   }

@@ -81,7 +81,7 @@ enum class ShapeFate {
   meets,             ///< some size does
   none_meets,        ///< sizes were simulated up to the largest that may be, and missed
   dearer,            ///< the sizes below the cost of another that meets were simulated, and missed
-  bound_dearer,      ///< proven: the sizes that could meet cost more than another that does
+  bound_dearer,      ///< proven: the sizes that could meet cost no less than another that does
   bound_impossible,  ///< proven: no size meets
   too_large,         ///< not one unit is within the limits
   does_not_fit,      ///< the model does not fit, or the GPU cannot do what is asked of it

@@ -5,7 +5,9 @@
 //
 // What it takes for granted: that more units of a shape never make it worse, and a higher rate never better.
 // Then the smallest size that meets the SLO is found by halving, and a size that misses speaks for all below
-// it. What it proves instead of running (plan_bounds.hpp) changes no answer.
+// it. What it proves instead of running (plan_bounds.hpp) changes the cost of no answer. Shapes that cannot
+// be cheaper than one that meets the SLO are not run: of several at the same cost, the answer is the one with
+// the lowest latency among those that were.
 
 #include <cstdint>
 #include <map>
@@ -46,7 +48,8 @@ class PlanSearch {
   /// References outlive it.
   PlanSearch(const PlanSpec& spec, const PlanSpace& space, const std::vector<ShapeFacts>& facts);
 
-  /// For run_study(). Empty when the answer is found.
+  /// For run_study(), with what is known of one study as it grows. Empty when the answer is found. O(shapes)
+  /// beside what is new.
   [[nodiscard]] std::vector<Evaluation> wanted(const KnownOutcomes& known) const;
 
   /// Precondition: wanted(known) is empty.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/suggest.hpp"
+#include "hardware/gpu_spec.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/study/seed_use.hpp"
 
@@ -209,6 +211,29 @@ void add_prices(const PlanSpec& spec, StudyCase& study_case) {
   }
 }
 
+/// Prices are of GPUs that are built in or that a shape has: those of others are slips of the pen.
+void check_prices(const PlanSpec& spec, const PlanSpace& space) {
+  std::vector<std::string> known = builtin_gpu_names();
+  for (std::int64_t shape = 0; shape < space.book.size() && !spec.prices.empty(); ++shape) {
+    if (space.book.mistakes(shape).empty()) {
+      for (const PoolSpec& pool : space.book.scenario(shape).pools) {
+        if (std::find(known.begin(), known.end(), pool.gpu.name) == known.end()) {
+          known.push_back(pool.gpu.name);
+        }
+      }
+    }
+  }
+  Diagnostics diagnostics;
+  for (const auto& [gpu, price] : spec.prices) {
+    if (std::find(known.begin(), known.end(), gpu) == known.end()) {
+      diagnostics.add(spec.values.tree("prices").find(gpu)->where,
+                      "prices: unknown GPU \"" + gpu + "\"" + did_you_mean(gpu, known) +
+                          " (known: " + join_alternatives(known, "and") + ")");
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 std::optional<std::int64_t> first_readable(const PlanSpace& space) {
   for (std::int64_t shape = 0; shape < space.book.size(); ++shape) {
     if (space.book.mistakes(shape).empty()) {
@@ -265,6 +290,7 @@ PlanSpace make_plan_space(const PlanSpec& spec) {
   }
   PlanSpace space{std::move(shapes), StudyBook(spec.base, std::move(cases)), spec.seeds};
   check_values(spec, space);
+  check_prices(spec, space);
   if (const std::optional<std::int64_t> any = first_readable(space)) {
     check_question(spec, space.book.scenario(*any));
     space.seeds = depends_on_seed(space.book.scenario(*any)) ? spec.seeds : 1;

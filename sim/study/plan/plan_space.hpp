@@ -29,8 +29,8 @@ struct PlanSpace {
 
 /// Expands the candidates and loads each shape once. Values of dimensions that count only for disaggregated
 /// candidates make no difference to the others, which appear once. Throws ConfigError: more than 20,000
-/// combinations; a value with which no shape can be read, which is a mistake in the value; no SLO; traffic
-/// without a rate.
+/// combinations; a value with which no shape can be read, which is a mistake in the value; no SLO; a price of
+/// a GPU that is none; traffic without a rate.
 PlanSpace make_plan_space(const PlanSpec& spec);
 
 /// What makes `units` units of a shape, as after --set.

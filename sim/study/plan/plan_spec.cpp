@@ -227,7 +227,9 @@ Table plan_table() {
                     "The highest rate that a deployment sustains within the SLO");
   table
       .add("prune", ValueType::flag,
-           "Leave out unseen what cannot meet the SLO even if no GPU ever idles; changes no answer")
+           "Leave out unseen what cannot meet the SLO even if no GPU ever idles; what the answer costs stays "
+           "the "
+           "same")
       .by_default("true");
   table
       .add("sensitivity", ValueType::flag,

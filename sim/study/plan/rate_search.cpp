@@ -1,9 +1,10 @@
 #include "sim/study/plan/rate_search.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,9 @@ constexpr double kAboveCapacity = 1.05;
 
 /// Five digits are finer than any tolerance, and read better in reports.
 double rounded(double factor) {
-  return std::strtod(fmt::format("{:.5g}", factor).c_str(), nullptr);
+  const std::string text = fmt::format("{:.5g}", factor);
+  std::from_chars(text.data(), text.data() + text.size(), factor);
+  return factor;
 }
 
 class RateSearch {
@@ -38,7 +41,7 @@ class RateSearch {
       const double factor = rounded(guess);
       const bool is_wanted = low_ == 0 || high_ == kInfinity || high_ > low_ * kWideBracket;
       if (is_wanted && factor > low_ * (1 + tolerance_ / 2) && factor < high_ / (1 + tolerance_ / 2) &&
-          factor <= kLargestRateFactor) {
+          factor >= kSmallestRateFactor && factor <= kLargestRateFactor) {
         return factor;
       }
     }
