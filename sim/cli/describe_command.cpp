@@ -197,9 +197,10 @@ void add_describe_command(CLI::App& app) {
     bool json_schema = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("describe",
-                                         "Every key of a scenario; the models, GPUs, clusters, networks, "
-                                         "policies, routers and workloads built in");
+  CLI::App* command =
+      app.add_subcommand("describe",
+                         "Every key of a scenario and of a study; the models, GPUs, clusters, networks, "
+                         "policies, routers and workloads built in");
   command->add_option("SECTION", arguments->section,
                       fmt::format("{}, or a section of a scenario", fmt::join(topic_names(), ", ")));
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");

@@ -4,10 +4,13 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -144,6 +147,24 @@ bool replay(const RunArguments& arguments, const Scenario& scenario, const Deplo
   return is_complete;
 }
 
+/// Two records in one file would be neither, and a scenario that is written over is gone.
+void refuse_shared_files(const RunArguments& arguments) {
+  const std::vector<std::pair<std::string, std::string>> named = {{"SCENARIO", arguments.scenario},
+                                                                  {"--activity", arguments.records.activity},
+                                                                  {"--trace", arguments.records.trace},
+                                                                  {"--report", arguments.records.report}};
+  std::map<std::filesystem::path, std::string> taken;
+  for (const auto& [option, path] : named) {
+    std::error_code unreadable;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(path, unreadable);
+    const auto [first, is_new] = taken.emplace(whole, option);
+    if (!is_new && !path.empty() && !unreadable) {
+      throw ConfigError({}, first->second + " and " + option + " are the same file, " + path +
+                                "; give each a file of its own");
+    }
+  }
+}
+
 void run(const RunArguments& arguments) {
   if (std::find(kSteppers.begin(), kSteppers.end(), arguments.stepper) == kSteppers.end()) {
     throw ConfigError({"--stepper"}, "expected " + join_alternatives(kSteppers, "or") + ", found \"" +
@@ -156,6 +177,7 @@ void run(const RunArguments& arguments) {
   if (arguments.records.trace_window && arguments.records.trace.empty()) {
     throw ConfigError({}, "--trace-window needs --trace FILE, where the trace is written");
   }
+  refuse_shared_files(arguments);
   const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
   Deployment deployment = make_deployment(scenario);
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);

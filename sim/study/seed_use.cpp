@@ -22,14 +22,6 @@ bool draws(const Values& cluster, const char* key) {
                                        cluster.section(key).text("policy")) == kSteadyRouters.end();
 }
 
-bool has_drawing_router(const Scenario& scenario) {
-  if (!scenario.values.has("cluster")) {
-    return false;
-  }
-  const Values& cluster = scenario.values.section("cluster");
-  return draws(cluster, "router") || draws(cluster, "prefill_router") || draws(cluster, "decode_router");
-}
-
 bool are_alike(const Request& a, const Request& b) {
   return a.arrival == b.arrival && a.prompt == b.prompt && a.output == b.output && a.max_new == b.max_new &&
          a.session == b.session;
@@ -66,6 +58,14 @@ bool depends_on_seed(const Scenario& scenario) {
   const std::unique_ptr<Workload> first = traffic(scenario.seed());
   const std::unique_ptr<Workload> second = traffic(scenario.seed() + 1);
   return !have_same_requests(*first, *second) || has_drawing_router(scenario);
+}
+
+bool has_drawing_router(const Scenario& scenario) {
+  if (!scenario.values.has("cluster")) {
+    return false;
+  }
+  const Values& cluster = scenario.values.section("cluster");
+  return draws(cluster, "router") || draws(cluster, "prefill_router") || draws(cluster, "decode_router");
 }
 
 }  // namespace inferometer

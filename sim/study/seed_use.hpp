@@ -12,4 +12,7 @@ namespace inferometer {
 /// read.
 bool depends_on_seed(const Scenario& scenario);
 
+/// The second half of that question: whether a router draws the replicas. O(1).
+bool has_drawing_router(const Scenario& scenario);
+
 }  // namespace inferometer

@@ -1,32 +1,12 @@
 #include "sim/study/compare/variant_reader.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/study/variant_name.hpp"
+
 namespace inferometer {
 namespace {
-
-/// As many as columns of tables and legends of charts have room for.
-constexpr std::ptrdiff_t kLongestName = 40;
-
-std::string name_fault(const std::string& name) {
-  if (name.empty()) {
-    return "a variant needs a name";
-  }
-  // Of UTF-8, all bytes but those that go on with a character.
-  const auto characters = std::count_if(
-      name.begin(), name.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
-  if (characters > kLongestName) {
-    return fmt::format("a variant's name has at most {} characters, found {}", kLongestName, characters);
-  }
-  const bool is_line = std::all_of(name.begin(), name.end(), [](char letter) {
-    const auto byte = static_cast<unsigned char>(letter);
-    return byte >= 0x20 && byte != 0x7f;
-  });
-  return is_line ? "" : "a variant's name is one line of printable characters";
-}
 
 /// What a variant changes; nothing for one that says nothing.
 ConfigNode changes_of(const ConfigNode& node) {
@@ -51,7 +31,7 @@ std::vector<Variant> read_variants(const ConfigNode& variants, Diagnostics& diag
   }
   std::vector<Variant> result;
   for (const ConfigNode::Entry& entry : variants.entries) {
-    const std::string fault = name_fault(entry.key);
+    const std::string fault = variant_name_fault(entry.key);
     if (!fault.empty()) {
       diagnostics.add(entry.where, "variants: " + fault);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/suggest.hpp"
+#include "sim/study/variant_name.hpp"
 
 namespace inferometer {
 namespace {
@@ -31,6 +32,7 @@ constexpr const char* kPools[] = {"prefill.", "decode."};
 constexpr const char* kReplicas = "replicas";
 constexpr const char* kSplit = "split";
 constexpr const char* kVariants = "variants";
+constexpr const char* kOfTheQuestion[] = {"workload", "slo", "seed"};
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names = {kReplicas, kSplit, kVariants};
@@ -143,16 +145,32 @@ class Reader {
     }
     std::vector<ConfigNode> all;
     for (const ConfigNode::Entry& entry : value.entries) {
+      if (const std::string wrong = variant_name_fault(entry.key); !wrong.empty()) {
+        fault(entry.where, "variants: " + wrong);
+      }
       try {
         ConfigNode& node = all.emplace_back();
         node.kind = ConfigNode::Kind::map;
         node.where = entry.where;
         node.entries.push_back({entry.key, entry.where, opened_paths(entry.value)});
+        refuse_other_questions(node.entries.front());
       } catch (const ConfigError& error) {
         fault(error.diagnostics().front().where, "variants: " + error.diagnostics().front().message);
       }
     }
     return all;
+  }
+
+  /// What differs between candidates is what is bought.
+  void refuse_other_questions(const ConfigNode::Entry& variant) {
+    for (const char* const section : kOfTheQuestion) {
+      if (const ConfigNode* const found = variant.value.find(section)) {
+        fault(found->where,
+              "variants: " + variant.key + " changes " + section +
+                  ", which is the same for all candidates; change it in the base, or by traffic "
+                  "and slo of the study");
+      }
+    }
   }
 
   void read_units(const ConfigNode::Entry& entry, const std::vector<ConfigNode>& values) {

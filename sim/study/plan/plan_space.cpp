@@ -243,6 +243,15 @@ std::optional<std::int64_t> first_readable(const PlanSpace& space) {
   return std::nullopt;
 }
 
+/// All shapes have as many runs, those of one traffic.
+bool depend_on_seed(const PlanSpace& space, std::int64_t readable) {
+  bool draws = depends_on_seed(space.book.scenario(readable));
+  for (std::int64_t shape = readable; shape < space.book.size() && !draws; ++shape) {
+    draws = space.book.mistakes(shape).empty() && has_drawing_router(space.book.scenario(shape));
+  }
+  return draws;
+}
+
 /// What holds of the study whatever the shape: it asks for something, and its traffic can be scaled.
 void check_question(const PlanSpec& spec, const Scenario& scenario) {
   if (scenario.slo.targets.empty() && !scenario.slo.goodput_min) {
@@ -279,6 +288,32 @@ void check_values(const PlanSpec& spec, const PlanSpace& space) {
   }
 }
 
+/// A price of what there is not is most likely a name misspelt. That of a GPU which no candidate has may
+/// stand there.
+void check_prices(const PlanSpec& spec, const PlanSpace& space) {
+  if (spec.prices.empty()) {
+    return;
+  }
+  std::vector<std::string> known = builtin_gpu_names();
+  for (std::int64_t shape = 0; shape < space.book.size(); ++shape) {
+    if (space.book.mistakes(shape).empty()) {
+      for (const PoolSpec& pool : space.book.scenario(shape).pools) {
+        known.push_back(pool.gpu.name);
+      }
+    }
+  }
+  Diagnostics diagnostics;
+  for (const ConfigNode::Entry& entry : spec.values.tree("prices").entries) {
+    if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+      diagnostics.add(entry.where,
+                      fmt::format("prices: there is no GPU \"{}\"{}; expected the name of a candidate's, "
+                                  "or of one that is built in",
+                                  entry.key, did_you_mean(entry.key, known)));
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 }  // namespace
 
 PlanSpace make_plan_space(const PlanSpec& spec) {
@@ -293,7 +328,7 @@ PlanSpace make_plan_space(const PlanSpec& spec) {
   check_prices(spec, space);
   if (const std::optional<std::int64_t> any = first_readable(space)) {
     check_question(spec, space.book.scenario(*any));
-    space.seeds = depends_on_seed(space.book.scenario(*any)) ? spec.seeds : 1;
+    space.seeds = depend_on_seed(space, *any) ? spec.seeds : 1;
   }
   return space;
 }
