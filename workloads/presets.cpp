@@ -67,15 +67,18 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+std::string preset_file(const std::string& name) {
+  return (data_directory(kFolder) / (name + kSuffix)).string();
+}
+
 Preset load_preset(const std::string& name) {
   const std::vector<std::string> known = preset_names();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     throw ConfigError(Position{kFolder}, "unknown preset \"" + name + "\": expected " +
                                              join_alternatives(known) + did_you_mean(name, known));
   }
-  const std::filesystem::path path = data_directory(kFolder) / (name + kSuffix);
   Diagnostics diagnostics;
-  const Values values = parse(preset_table(), read_yaml_file(path.string()), diagnostics);
+  const Values values = parse(preset_table(), read_yaml_file(preset_file(name)), diagnostics);
   diagnostics.throw_if_any();
   Preset preset;
   preset.name = name;

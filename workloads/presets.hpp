@@ -25,6 +25,9 @@ struct Preset {
 /// Names of the presets there are, sorted. Throws ConfigError when the folder with them is missing.
 std::vector<std::string> preset_names();
 
+/// Where the preset of that name stands. Throws ConfigError when the folder is missing.
+std::string preset_file(const std::string& name);
+
 /// Throws ConfigError for an unknown name (lists the known ones) or a broken file.
 Preset load_preset(const std::string& name);
 

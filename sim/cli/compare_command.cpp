@@ -21,10 +21,9 @@ namespace {
 void compare_variants(const StudyArguments& arguments) {
   const CompareStudy study = read_compare_study(arguments.study, arguments.assignments);
   const std::string folder = study_folder(arguments, "compare");
-  constexpr bool kWithCurves = true;
   const std::optional<StudyRun> run = run_with_journal(
       study.book, [&](const KnownOutcomes& known) { return wanted_runs(study, known); }, arguments, folder,
-      study.runs(), kWithCurves);
+      study.runs());
   if (!run) {
     return;
   }

@@ -50,11 +50,10 @@ void plan(const StudyArguments& arguments) {
   const PlanSpec spec = read_plan(arguments.study, arguments.assignments);
   const PlanSpace space = make_plan_space(spec);
   const std::string folder = study_folder(arguments, "plan");
-  constexpr bool kWithCurves = true;
   LazySearch search(spec, space);
   const std::optional<StudyRun> run = run_with_journal(
       space.book, [&](const KnownOutcomes& known) { return search.get().wanted(known); }, arguments, folder,
-      std::nullopt, kWithCurves);
+      std::nullopt);
   if (!run) {
     return;
   }

@@ -96,13 +96,12 @@ std::string study_folder(const StudyArguments& arguments, const std::string& com
 
 std::optional<StudyRun> run_with_journal(const StudyBook& book, const WantedEvaluations& wanted,
                                          const StudyArguments& arguments, const std::string& folder,
-                                         std::optional<std::int64_t> runs, bool with_curves) {
+                                         std::optional<std::int64_t> runs) {
   make_directory(folder);
   StudyOptions options;
   options.journal = (std::filesystem::path(folder) / kJournal).string();
   options.is_fresh = arguments.is_fresh;
   options.jobs = jobs_of(arguments);
-  options.with_curves = with_curves;
   const InterruptGuard guard;
   StudyProgressBar bar(runs, !arguments.is_quiet);
   options.go_on = [&](const StudyProgress& progress) {

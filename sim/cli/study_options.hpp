@@ -37,6 +37,6 @@ std::string study_folder(const StudyArguments& arguments, const std::string& com
 /// CLI::RuntimeError(kExitInterrupted) once Ctrl-C ended it, having said how to go on.
 std::optional<StudyRun> run_with_journal(const StudyBook& book, const WantedEvaluations& wanted,
                                          const StudyArguments& arguments, const std::string& folder,
-                                         std::optional<std::int64_t> runs, bool with_curves);
+                                         std::optional<std::int64_t> runs);
 
 }  // namespace inferometer

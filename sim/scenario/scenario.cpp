@@ -16,6 +16,7 @@
 #include "sim/scenario/load_named.hpp"
 #include "sim/scenario/pool_layers.hpp"
 #include "sim/scenario/scenario_layers.hpp"
+#include "workloads/presets.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -139,6 +140,12 @@ std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
     for (const std::string& name : scenario.nodes->descriptions) {
       add_input(data_file(std::filesystem::path(name).filename().string(), name, "hardware/clusters"),
                 inputs);
+    }
+  }
+  for (const char* key : {"preset", "lengths"}) {
+    if (scenario.workload().has(key)) {
+      const std::string& name = scenario.workload().text(key);
+      add_input({"preset " + name, preset_file(name)}, inputs);
     }
   }
   if (scenario.workload().has("trace")) {

@@ -38,7 +38,7 @@ struct Scenario {
   std::vector<std::string> notes;        ///< what the user should know of how the file was understood
 
   /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPUs, their
-  /// profiles, clusters, trace.
+  /// profiles, clusters, the presets of its traffic, its trace.
   struct Input {
     std::string name, path;
   };

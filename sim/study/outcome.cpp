@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/metrics/recorder.hpp"
+#include "sim/metrics/time_split_parts.hpp"
 #include "sim/scenario/deployment.hpp"
 #include "sim/scenario/run_summary.hpp"
 
@@ -64,7 +65,7 @@ std::vector<LatencyCurve> curves_of(const MetricsRecorder& recorder) {
   return curves;
 }
 
-Outcome run_to_end(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
+Outcome run_to_end(const Scenario& scenario, const Deployment& deployment) {
   MetricsRecorder recorder = make_recorder(scenario, false);
   Simulation simulation = make_simulation(scenario, deployment, recorder);
   simulation.run();
@@ -78,9 +79,7 @@ Outcome run_to_end(const Scenario& scenario, const Deployment& deployment, bool 
   outcome.offered_per_second = summary.stability.offered_per_second;
   outcome.time_split = summary.time_split;
   outcome.extrapolated_share = summary.extrapolated_share;
-  if (with_curves) {
-    outcome.curves = curves_of(recorder);
-  }
+  outcome.curves = curves_of(recorder);
   return outcome;
 }
 
@@ -93,19 +92,18 @@ std::optional<double> optional_from(const Json& json) {
 }
 
 Json time_json(const TimeSplit& split) {
-  return Json::array({split.compute, split.bandwidth, split.communication, split.latency, split.host,
-                      split.idle, split.bubble});
+  Json shares = Json::array();
+  for (const auto part : kTimeSplitParts) {
+    shares.push_back(split.*part);
+  }
+  return shares;
 }
 
 TimeSplit time_from(const Json& json) {
   TimeSplit split;
-  split.compute = json.at(0).get<double>();
-  split.bandwidth = json.at(1).get<double>();
-  split.communication = json.at(2).get<double>();
-  split.latency = json.at(3).get<double>();
-  split.host = json.at(4).get<double>();
-  split.idle = json.at(5).get<double>();
-  split.bubble = json.at(6).get<double>();
+  for (std::size_t i = 0; i < std::size(kTimeSplitParts); ++i) {
+    split.*kTimeSplitParts[i] = json.at(i).get<double>();
+  }
   return split;
 }
 
@@ -148,17 +146,17 @@ Outcome failed_outcome(std::string why) {
   return outcome;
 }
 
-Outcome evaluate(const Scenario& scenario, bool with_curves) {
+Outcome evaluate(const Scenario& scenario) {
   try {
-    return run_to_end(scenario, make_deployment(scenario), with_curves);
+    return run_to_end(scenario, make_deployment(scenario));
   } catch (const InputError& mistake) {
     return failed_outcome(mistake.what());
   }
 }
 
-Outcome evaluate(const Scenario& scenario, const Deployment& deployment, bool with_curves) {
+Outcome evaluate(const Scenario& scenario, const Deployment& deployment) {
   try {
-    return run_to_end(scenario, deployment, with_curves);
+    return run_to_end(scenario, deployment);
   } catch (const InputError& mistake) {
     return failed_outcome(mistake.what());
   }
@@ -166,7 +164,7 @@ Outcome evaluate(const Scenario& scenario, const Deployment& deployment, bool wi
 
 std::string to_text(const Outcome& outcome) {
   if (!outcome.error.empty()) {
-    return Json{{"error", outcome.error}}.dump();
+    return Json{{"error", outcome.error}}.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   Json metrics = Json::array();
   for (const HeadlineMetric& metric : outcome.metrics) {

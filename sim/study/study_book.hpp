@@ -55,7 +55,7 @@ class StudyBook {
   /// Reads the scenario of an evaluation anew. Throws ConfigError.
   [[nodiscard]] Scenario scenario(const Evaluation& evaluation) const;
 
-  /// Everything that its outcome depends on, as a short text: the program's version, the case with all its
+  /// Everything that its outcome depends on, as a short text: the program, the case with all its
   /// defaults, the contents of the files it names, load and seed. Precondition: a case without mistakes.
   [[nodiscard]] std::string key(const Evaluation& evaluation) const;
 
@@ -75,8 +75,8 @@ class StudyBook {
   std::vector<Loaded> loaded_;
 };
 
-/// An evaluation as text, for another process with the same book, and back. Throws std::runtime_error for a
-/// text that is none.
+/// An evaluation as text, for another process with the same book, and back. Reading throws a
+/// std::exception for a text that is none.
 std::string to_text(const Evaluation& evaluation);
 Evaluation evaluation_from(const std::string& text);
 

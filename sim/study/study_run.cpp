@@ -20,16 +20,16 @@ constexpr int kMostTries = 2;
 /// What a worker does: answers evaluations, which come as text.
 class Evaluations {
  public:
-  Evaluations(const StudyBook& book, bool with_curves) : book_(book), with_curves_(with_curves) {}
+  explicit Evaluations(const StudyBook& book) : book_(book) {}
 
   std::string answer(const std::string& question) {
     const Evaluation evaluation = evaluation_from(question);
     try {
       const Scenario scenario = book_.scenario(evaluation);
       if (scenario.nodes && scenario.nodes->network == NetworkModel::simgrid) {
-        return in_own_process([&] { return to_text(evaluate(scenario, with_curves_)); });
+        return in_own_process([&] { return to_text(evaluate(scenario)); });
       }
-      return to_text(evaluate(scenario, deployment(evaluation.study_case, scenario), with_curves_));
+      return to_text(evaluate(scenario, deployment(evaluation.study_case, scenario)));
     } catch (const InputError& mistake) {
       return to_text(failed_outcome(mistake.what()));
     }
@@ -48,7 +48,6 @@ class Evaluations {
   }
 
   const StudyBook& book_;
-  bool with_curves_;
   std::map<std::int64_t, Deployment> kept_;  // the last one of a case
 };
 
@@ -65,8 +64,7 @@ class Conversation {
   StudyRun run() {
     ask();
     while (!in_flight_.empty() && go_on()) {
-      if (std::optional<Answer> answer = executor_.wait(kBetweenLooks)) {
-        take(std::move(*answer));
+      if (take_all()) {
         ask();
       }
     }
@@ -80,16 +78,36 @@ class Conversation {
            options_.go_on({run_.known.size(), static_cast<std::int64_t>(in_flight_.size())});
   }
 
+  /// All answers that are there, for as long as a look may wait, so that a study whose questions take long to
+  /// work out is not asked for each. False when none came.
+  bool take_all() {
+    const auto deadline = std::chrono::steady_clock::now() + kBetweenLooks;
+    bool has_come = false;
+    while (std::optional<Answer> answer =
+               executor_.wait(has_come ? std::chrono::milliseconds(0) : kBetweenLooks)) {
+      take(std::move(*answer));
+      has_come = true;
+      if (std::chrono::steady_clock::now() >= deadline) {
+        break;
+      }
+    }
+    return has_come;
+  }
+
   /// Until nothing is wanted that the journal knows.
   void ask() {
     bool recalled_some = true;
     while (recalled_some) {
       recalled_some = false;
       for (Evaluation& evaluation : wanted_(run_.known)) {
-        recalled_some = recall(evaluation) || recalled_some;
-        if (run_.known.find(evaluation) == nullptr && asked_.insert(evaluation).second) {
-          submit(std::move(evaluation));
+        if (!asked_.insert(evaluation).second) {
+          continue;
         }
+        if (recall(evaluation)) {
+          recalled_some = true;
+          continue;
+        }
+        submit(std::move(evaluation));
       }
     }
   }
@@ -99,12 +117,12 @@ class Conversation {
     in_flight_.emplace(next_ticket_++, std::move(evaluation));
   }
 
-  /// True when the journal told something new.
+  /// True when the journal knows it.
   bool recall(const Evaluation& evaluation) {
-    if (!journal_ || run_.known.find(evaluation) != nullptr) {
+    if (!journal_) {
       return false;
     }
-    const std::string* const text = journal_->find(keyed(evaluation));
+    const std::string* const text = journal_->find(book_.key(evaluation));
     if (text == nullptr) {
       return false;
     }
@@ -127,14 +145,9 @@ class Conversation {
       return;
     }
     if (journal_) {
-      journal_->append(keyed(evaluation), answer.text);
+      journal_->append(book_.key(evaluation), answer.text);
     }
     run_.known.add(evaluation, outcome_from(answer.text));
-  }
-
-  /// What was kept with curves serves those who want none, not the other way round.
-  std::string keyed(const Evaluation& evaluation) const {
-    return book_.key(evaluation) + (options_.with_curves ? " curves" : "");
   }
 
   const StudyBook& book_;
@@ -165,7 +178,7 @@ std::optional<StudyRun> run_study(const StudyBook& book, const WantedEvaluations
   ExecutorOptions how;
   how.jobs = options.jobs;
   how.fingerprint = book.fingerprint();
-  Evaluations evaluations(book, options.with_curves);
+  Evaluations evaluations(book);
   std::optional<StudyRun> run;
   with_executor(
       how, [&](const std::string& question) { return evaluations.answer(question); },

@@ -29,8 +29,8 @@ class KnownOutcomes {
 };
 
 /// Evaluations that a study needs next, of which none is known: all that it can name without seeing the
-/// outcomes of one another. Empty: it has what it needs. Called again after each answer; what was wanted once
-/// and is not known yet may be named again. Depends on nothing but `known`.
+/// outcomes of one another. Empty: it has what it needs. Called again when answers came; what was wanted once
+/// and is not known yet may be named again. Depends on nothing but `known`, which only grows.
 using WantedEvaluations = std::function<std::vector<Evaluation>(const KnownOutcomes& known)>;
 
 struct StudyProgress {
@@ -39,10 +39,9 @@ struct StudyProgress {
 };
 
 struct StudyOptions {
-  std::string journal;       ///< its path; "": none
-  bool is_fresh = false;     ///< begin anew, whatever the journal has
-  int jobs = 1;              ///< worker processes, >= 1
-  bool with_curves = false;  ///< keep latency curves in outcomes
+  std::string journal;    ///< its path; "": none
+  bool is_fresh = false;  ///< begin anew, whatever the journal has
+  int jobs = 1;           ///< worker processes, >= 1
   /// Called some ten times a second; false: end now.
   std::function<bool(const StudyProgress&)> go_on;
 };

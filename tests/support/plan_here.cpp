@@ -24,7 +24,7 @@ const Outcome& RunsHere::outcome(const Evaluation& evaluation) {
                 evaluation.study_case,
                 make_deployment(scenario, sibling == deployments_.end() ? nullptr : &sibling->second))
             .first->second;
-    known_.add(evaluation, evaluate(scenario, deployment, false));
+    known_.add(evaluation, evaluate(scenario, deployment));
   }
   return *known_.find(evaluation);
 }

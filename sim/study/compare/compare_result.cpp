@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/portable_math.hpp"
+#include "sim/metrics/time_split_parts.hpp"
 #include "sim/study/compare/metric_direction.hpp"
 
 namespace inferometer {
@@ -186,11 +187,6 @@ void add_curves(const Outcome& run, std::vector<LatencyCurve>& sums, std::vector
   }
 }
 
-/// The parts of a split, for arithmetic on them.
-constexpr double TimeSplit::*kParts[] = {
-    &TimeSplit::compute, &TimeSplit::bandwidth, &TimeSplit::communication, &TimeSplit::latency,
-    &TimeSplit::host,    &TimeSplit::bubble,    &TimeSplit::idle};
-
 /// What is known of runs by themselves.
 VariantResult summary_of(const Runs& runs) {
   VariantResult result;
@@ -210,7 +206,7 @@ VariantResult summary_of(const Runs& runs) {
     result.failed_requests += run->find("failed_requests").value_or(0);
     result.truncated_requests += run->find("truncated_requests").value_or(0);
     result.extrapolated_share += run->extrapolated_share;
-    for (const auto part : kParts) {
+    for (const auto part : kTimeSplitParts) {
       result.time_split.*part += run->time_split.*part;
     }
     add_curves(*run, result.curves, curve_counts);
@@ -223,7 +219,7 @@ VariantResult summary_of(const Runs& runs) {
   }
   const auto count = static_cast<double>(result.runs);
   result.extrapolated_share /= count;
-  for (const auto part : kParts) {
+  for (const auto part : kTimeSplitParts) {
     result.time_split.*part /= count;
   }
   for (std::size_t i = 0; i < result.curves.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/metrics/time_split_parts.hpp"
 #include "sim/study/plan/target_words.hpp"
 #include "sim/study/statistics.hpp"
 
@@ -51,9 +52,7 @@ TargetResult target_of(const std::vector<const Outcome*>& outcomes, std::size_t 
 TimeSplit mean_split(const std::vector<const Outcome*>& outcomes) {
   TimeSplit mean;
   const double weight = 1 / static_cast<double>(outcomes.size());
-  for (double TimeSplit::*part :
-       {&TimeSplit::compute, &TimeSplit::bandwidth, &TimeSplit::communication, &TimeSplit::latency,
-        &TimeSplit::host, &TimeSplit::idle, &TimeSplit::bubble}) {
+  for (const auto part : kTimeSplitParts) {
     for (const Outcome* outcome : outcomes) {
       mean.*part += outcome->time_split.*part * weight;
     }

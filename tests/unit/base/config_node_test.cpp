@@ -88,3 +88,43 @@ TEST_CASE("the place of an override is the argument itself") {
   CHECK(to_string(node.find("a")->find("b")->find("c")->items[0].where) == "--set a.b={c: [x]}");
   CHECK(to_string(node.find("a")->where) == "base:1:5");
 }
+
+namespace {
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string opened(const std::string& text) {
+  try {
+    return flow(opened_paths(read_yaml_text(text, "study")));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("dotted paths are written out as maps") {
+  CHECK(opened("{a.b.c: 1}") == "{a: {b: {c: 1}}}");
+  CHECK(opened("{a.b: 1, a.c: 2, d: 3}") == "{a: {b: 1, c: 2}, d: 3}");
+  CHECK(opened("{a: {b: 1}, a.c: {d: 2}, a.c.e: 3}") == "{a: {b: 1, c: {d: 2, e: 3}}}");
+  CHECK(opened("{}") == "{}");
+  // Below the first level a key is what it says.
+  CHECK(opened("{a: {b.c: 1}}") == "{a: {b.c: 1}}");
+}
+
+TEST_CASE("what cannot be written out is refused where it stands") {
+  CHECK(says(opened("{a.b: 1, a.b: 2}"), "a.b"));
+  CHECK(says(opened("{a.b: 1, a: {b: 2}}"), "something of a.b for the second time"));
+  CHECK(says(opened("{a: 1, a.b: 2}"), "something of a for the second time"));
+  CHECK(says(opened("{a..b: 1}"), "\"a..b\" has an empty key in it"));
+  CHECK(says(opened("{a.: 1}"), "empty key"));
+  CHECK(says(opened("[1]"), "expected a map of keys"));
+}
+
+TEST_CASE("paths that are written out keep their places") {
+  const ConfigNode node = opened_paths(read_yaml_text("\n\na.b: 1", "study"));
+  CHECK(node.find("a")->where.line == 3);
+  CHECK(node.find("a")->find("b")->where.line == 3);
+}

@@ -319,3 +319,23 @@ TEST_CASE("an optional section that is absent has no value") {
   CHECK(diagnostics.empty());
   CHECK(told_by(table, "extra:\n") == "f:1:1: missing key \"extra.needed\" (a whole number)");
 }
+
+TEST_CASE("a tree is kept as it was written for its reader to check") {
+  Table table("study", "");
+  table.add("base", ValueType::tree, "Anything").required();
+  table.add("other", ValueType::tree, "Anything").optional("nothing");
+  Diagnostics diagnostics;
+  const Values values = parse(table, read_yaml_text("base: {b.c: [1, {d: 2}]}", "study.yaml"), diagnostics);
+  CHECK(diagnostics.empty());
+  const ConfigNode& tree = values.tree("base");
+  REQUIRE(tree.kind == ConfigNode::Kind::map);
+  REQUIRE(tree.find("b.c") != nullptr);
+  CHECK(tree.find("b.c")->items[1].find("d")->scalar == "2");
+  CHECK(!values.has("other"));
+  // A word is a tree, too; nothing is not.
+  CHECK(parse(table, read_yaml_text("base: day.yaml", "study.yaml"), diagnostics).tree("base").scalar ==
+        "day.yaml");
+  parse(table, read_yaml_text("base: {}\nother:", "study.yaml"), diagnostics);
+  REQUIRE(diagnostics.found().size() == 1);
+  CHECK(diagnostics.found().front().message.find("has no value") != std::string::npos);
+}

@@ -76,7 +76,7 @@ TEST_CASE("extends goes from file to file, each path from its own folder") {
   CHECK(scenario.seed() == 6);
   CHECK(scenario.engine().count("max_num_seqs") == 16);
   CHECK(scenario.engine().count("max_num_batched_tokens") == 1024);
-  REQUIRE(scenario.inputs.size() == 7);  // itself, two below it, model, GPU, both profiles
+  REQUIRE(scenario.inputs.size() == 8);  // itself, two below it, model, GPU, both profiles, preset
   CHECK(scenario.inputs[0].name == "top.yaml");
   CHECK(scenario.inputs[1].name == "../bases/middle.yaml");
   CHECK(scenario.inputs[2].name == "deep/base.yaml");

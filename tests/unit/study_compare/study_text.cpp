@@ -40,7 +40,7 @@ Outcome outcome_with(const std::map<std::string, double>& metrics) {
 KnownOutcomes run_here(const CompareStudy& study) {
   KnownOutcomes known;
   for (const Evaluation& evaluation : wanted_runs(study, known)) {
-    known.add(evaluation, evaluate(study.book.scenario(evaluation), true));
+    known.add(evaluation, evaluate(study.book.scenario(evaluation)));
   }
   return known;
 }
