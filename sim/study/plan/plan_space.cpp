@@ -211,29 +211,6 @@ void add_prices(const PlanSpec& spec, StudyCase& study_case) {
   }
 }
 
-/// Prices are of GPUs that are built in or that a shape has: those of others are slips of the pen.
-void check_prices(const PlanSpec& spec, const PlanSpace& space) {
-  std::vector<std::string> known = builtin_gpu_names();
-  for (std::int64_t shape = 0; shape < space.book.size() && !spec.prices.empty(); ++shape) {
-    if (space.book.mistakes(shape).empty()) {
-      for (const PoolSpec& pool : space.book.scenario(shape).pools) {
-        if (std::find(known.begin(), known.end(), pool.gpu.name) == known.end()) {
-          known.push_back(pool.gpu.name);
-        }
-      }
-    }
-  }
-  Diagnostics diagnostics;
-  for (const auto& [gpu, price] : spec.prices) {
-    if (std::find(known.begin(), known.end(), gpu) == known.end()) {
-      diagnostics.add(spec.values.tree("prices").find(gpu)->where,
-                      "prices: unknown GPU \"" + gpu + "\"" + did_you_mean(gpu, known) +
-                          " (known: " + join_alternatives(known, "and") + ")");
-    }
-  }
-  diagnostics.throw_if_any();
-}
-
 std::optional<std::int64_t> first_readable(const PlanSpace& space) {
   for (std::int64_t shape = 0; shape < space.book.size(); ++shape) {
     if (space.book.mistakes(shape).empty()) {
