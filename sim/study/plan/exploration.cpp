@@ -220,7 +220,8 @@ void Exploration::choose_best(PlanResult& result) const {
   const auto rank = [&](std::size_t place) {
     const ShapeResult& shape = result.shapes[place];
     const Assessment& assessment = shape.assessments[*shape.smallest];
-    return std::pair(assessment.size.cost, latency_of(result, assessment));
+    // Of as many watts or GPUs, the cheaper ones.
+    return std::tuple(assessment.size.cost, assessment.size.dollars_per_hour, latency_of(result, assessment));
   };
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     if (result.shapes[i].fate == ShapeFate::meets && (!result.best || rank(i) < rank(*result.best))) {

@@ -6,8 +6,8 @@
 // What it takes for granted: that more units of a shape never make it worse, and a higher rate never better.
 // Then the smallest size that meets the SLO is found by halving, and a size that misses speaks for all below
 // it. What it proves instead of running (plan_bounds.hpp) changes the cost of no answer. Shapes that cannot
-// be cheaper than one that meets the SLO are not run: of several at the same cost, the answer is the one with
-// the lowest latency among those that were.
+// be cheaper than one that meets the SLO are not run: of several at the same cost, the answer is the cheapest
+// in dollars, then that with the lowest latency, among those that were.
 
 #include <cstdint>
 #include <map>
