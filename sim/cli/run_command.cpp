@@ -156,8 +156,8 @@ void refuse_shared_files(const RunArguments& arguments) {
   std::map<std::filesystem::path, std::string> taken;
   for (const auto& [option, path] : named) {
     std::error_code unreadable;
-    const std::filesystem::path whole =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path), unreadable);
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(
+        path.empty() ? std::filesystem::path() : std::filesystem::absolute(path), unreadable);
     const auto [first, is_new] = taken.emplace(whole, option);
     if (!is_new && !path.empty() && !unreadable) {
       throw ConfigError({}, first->second + " and " + option + " are the same file, " + path +
