@@ -161,7 +161,8 @@ TEST_CASE("Holm's correction is over the metrics of a variant and none leaves ea
   const auto verdicts = [&](const std::string& correction) {
     MadeUp study(metrics + "correction: " + correction + "\n");
     std::vector<DifferenceVerdict> found;
-    for (const ComparedMetric& metric : study.compare(a, b).loads.front().variants[1].metrics) {
+    const CompareResult result = study.compare(a, b);
+    for (const ComparedMetric& metric : result.loads.front().variants[1].metrics) {
       found.push_back(metric.difference->verdict);
     }
     return found;
