@@ -161,7 +161,7 @@ TEST_CASE("the sustained rate lies between the two rates that are reported") {
   CHECK(sustained.low_per_second <= 12.8);
   CHECK(sustained.high_per_second > 12.8);
   CHECK(sustained.high_per_second <= 1.01 * sustained.low_per_second * (1 + 1e-9));
-  CHECK(sustained.limited_by.find("ttft_p99") != std::string::npos);
+  CHECK(sustained.limited_by.find("p99 TTFT") != std::string::npos);
   const std::vector<Assessment>& tried = sustained.tried;
   CHECK(std::is_sorted(tried.begin(), tried.end(), [](const Assessment& a, const Assessment& b) {
     return a.rate_factor < b.rate_factor;
@@ -244,7 +244,7 @@ TEST_CASE("a price of a GPU that is none is refused and one that no candidate ha
   };
   CHECK(priced("h100-sxm: 2 $/h, l4: 1 $/h").empty());
   CHECK(
-      priced("h100-smx: 2 $/h").starts_with("prices: unknown GPU \"h100-smx\"; did you mean \"h100-sxm\"?"));
+      priced("h100-smx: 2 $/h").starts_with("prices: there is no GPU \"h100-smx\"; did you mean \"h100-sxm\"?"));
 }
 
 TEST_CASE("one unit fewer is among the answer's neighbours and misses") {
@@ -259,9 +259,9 @@ TEST_CASE("one unit fewer is among the answer's neighbours and misses") {
   CHECK(fewer.assessment->verdict != Verdict::meets);
   // The limit on TTFT could be as low as what ten units reach: 100 / (1 - 10 / 13) ms.
   const auto limit = std::find_if(result.sensitivity.begin(), result.sensitivity.end(),
-                                  [](const SensitivityRow& row) { return row.what == "limit of ttft_p99"; });
+                                  [](const SensitivityRow& row) { return row.what == "limit of p99 TTFT"; });
   REQUIRE(limit != result.sensitivity.end());
-  CHECK(limit->to == "433.3 ms");
+  CHECK(limit->to == "433 ms");
 }
 
 }  // namespace
