@@ -15,7 +15,6 @@ namespace inferometer {
 namespace {
 
 constexpr std::size_t kMostShapes = 20'000;
-constexpr const char* kPolicyPath = "engine.policy";
 
 ConfigNode scalar_node(std::string text, const Position& where) {
   ConfigNode node;

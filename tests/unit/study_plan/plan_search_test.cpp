@@ -243,8 +243,8 @@ TEST_CASE("a price of a GPU that is none is refused and one that no candidate ha
     }
   };
   CHECK(priced("h100-sxm: 2 $/h, l4: 1 $/h").empty());
-  CHECK(
-      priced("h100-smx: 2 $/h").starts_with("prices: there is no GPU \"h100-smx\"; did you mean \"h100-sxm\"?"));
+  CHECK(priced("h100-smx: 2 $/h")
+            .starts_with("prices: there is no GPU \"h100-smx\"; did you mean \"h100-sxm\"?"));
 }
 
 TEST_CASE("one unit fewer is among the answer's neighbours and misses") {
