@@ -178,7 +178,7 @@ class Reader {
       const std::optional<std::int64_t> units = whole_number(value.scalar);
       if (!units || *units < 1 || *units > kMostUnits) {
         fault(value.where, entry.key + ": expected whole numbers of 1 to " + std::to_string(kMostUnits) +
-                               ", found \"" + value.scalar + "\"");
+                               ", or several such as 1..16, found \"" + value.scalar + "\"");
         continue;
       }
       spec_.units.push_back(*units);
