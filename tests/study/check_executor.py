@@ -18,7 +18,7 @@ import time
 import unittest
 import zlib
 
-from processes import ENVIRONMENT, descendants, parents, why_no_ranks
+from processes import ENVIRONMENT, descendants, left_of, parents, why_no_ranks
 
 PROGRAM = ""
 MODULE = ""
@@ -87,12 +87,7 @@ class Study(unittest.TestCase):
             time.sleep(0.001)
 
     def assert_nothing_is_left(self):
-        """No process runs that was started with a file in the folder; not even the bodies of those that have ended."""
-        deadline = time.monotonic() + 10
-        left = [None]
-        while left:
-            self.assertLess(time.monotonic(), deadline, left)
-            left = [facts for facts in parents().values() if str(self.folder) in facts[2] and facts[1] != "Z"]
+        self.assertEqual(left_of(self.folder), [])
 
     def kill_at_random_moments(self, name, command, victim_of, after, resume):
         """Starts the command, kills a process of it, looks at it with after(process), and resumes."""

@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from processes import ENVIRONMENT, descendants, parents, why_no_ranks
+from processes import ENVIRONMENT, descendants, left_of, parents, why_no_ranks
 
 PROGRAM = ""
 MOMENTS = 1
@@ -89,11 +89,7 @@ class Plan(unittest.TestCase):
             time.sleep(0.001)
 
     def assert_nothing_is_left(self):
-        deadline = time.monotonic() + 10
-        left = [None]
-        while left:
-            self.assertLess(time.monotonic(), deadline, left)
-            left = [facts for facts in parents().values() if str(self.folder) in facts[2] and facts[1] != "Z"]
+        self.assertEqual(left_of(self.folder), [])
 
     def assert_is_whole(self, name):
         self.assertEqual((self.folder / name / "plan.json").read_bytes(), self.reference)

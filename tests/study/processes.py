@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 ENVIRONMENT = {
     **os.environ,
@@ -37,6 +38,15 @@ def descendants(process):
     for one in found:
         found += [child for child, (parent, state, _) in all_processes.items() if parent == one and state != "Z"]
     return sorted(found[1:])
+
+
+def left_of(folder, longest_wait_seconds=10):
+    """Commands of living processes that were started with a file in the folder, once there is none or the wait is over."""
+    deadline = time.monotonic() + longest_wait_seconds
+    while True:
+        left = [command for _, state, command in parents().values() if str(folder) in command and state != "Z"]
+        if not left or time.monotonic() > deadline:
+            return left
 
 
 def why_no_ranks(ranks, longest_wait_seconds):
