@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 #include "sim/batch/batch_state.hpp"
+#include "sim/batch/cached_prefix.hpp"
 
 namespace inferometer {
 
@@ -14,8 +15,12 @@ namespace inferometer {
 /// values.
 class ReplicaView {
  public:
-  ReplicaView(const BatchState& state, TimePoint now)
-      : state_(state), waiting_(state.may_admit() ? state.waiting() : kNobody), now_(now) {}
+  /// Without `prefixes` nothing is cached.
+  ReplicaView(const BatchState& state, TimePoint now, PrefixLookup* prefixes = nullptr)
+      : state_(state),
+        waiting_(state.may_admit() ? state.waiting() : kNobody),
+        now_(now),
+        prefixes_(prefixes) {}
 
   [[nodiscard]] TimePoint now() const { return now_; }
 
@@ -49,6 +54,15 @@ class ReplicaView {
   /// Tokens a prefilling or waiting sequence must still run before it emits.
   [[nodiscard]] std::int64_t prefill_left(SequenceId id) const { return tokens(id) - computed(id); }
 
+  /// What of a waiting sequence the prefix cache will hold once `plan`, as it stands, is carried out:
+  /// what its preemptions free, what its chunks, decodes and admissions take, evict and add counts. So a
+  /// sequence may find what one admitted just before it is about to compute. A plan can only be added to
+  /// after this was asked: nothing in it may be changed or taken back, and of free blocks only what the
+  /// policy has counted itself still holds. O(content runs of its prompt).
+  [[nodiscard]] CachedPrefix cached_prefix(const StepPlan& plan, SequenceId id) const {
+    return prefixes_ == nullptr ? CachedPrefix{} : prefixes_->find(plan, id);
+  }
+
   /// New blocks that one decode step of all decoding sequences takes.
   [[nodiscard]] std::int64_t decode_blocks_needed() const { return state_.decodes().blocks_needed(); }
   /// Whether that step gives this decoding sequence one of them.
@@ -64,6 +78,7 @@ class ReplicaView {
   const BatchState& state_;
   const std::deque<SequenceId>& waiting_;
   TimePoint now_;
+  PrefixLookup* prefixes_;
 };
 
 }  // namespace inferometer

@@ -18,6 +18,9 @@ struct StepPlan {
     /// its whole length takes no more blocks later; otherwise this must not exceed the tokens it has when its
     /// prefill ends.
     std::int64_t reserve_tokens = 0;
+    /// Of its first tokens, those whose KV is taken from the prefix cache: what ReplicaView::cached_prefix()
+    /// said, or 0. Its chunks begin behind them; `reserve_tokens` includes them.
+    std::int64_t cached_tokens = 0;
   };
   struct Chunk {
     SequenceId id = kNoSequence;
