@@ -30,7 +30,7 @@ Diagnostics with_plugin_hints(const Diagnostics& found, const ConfigNode& scenar
   Diagnostics hinted;
   for (const Diagnostic& mistake : found.found()) {
     const bool may_be_elsewhere = is_unknown_at(mistake.where, scenario, "");
-    hinted.add(mistake.where, mistake.message + (may_be_elsewhere ? "; --plugin FILE loads others" : ""));
+    hinted.add(mistake.where, mistake.message + (may_be_elsewhere ? " (--plugin FILE loads others)" : ""));
   }
   return hinted;
 }

@@ -18,8 +18,7 @@
 
 namespace inferometer {
 
-/// The built-in batch policies; one of your own is added before a scenario is loaded, here or by
-/// load_plugin().
+/// The built-in batch policies; before loading a scenario, load_plugin() adds others, and you may here.
 PolicyRegistry& policy_registry();
 
 /// The built-in routers, likewise.

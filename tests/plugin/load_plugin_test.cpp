@@ -8,6 +8,7 @@
 #include "sim/metrics/recorder.hpp"
 #include "sim/plugin/plugin.hpp"
 #include "sim/scenario/deployment.hpp"
+#include "sim/scenario/run_summary.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "tests/support/catch.hpp"
 
@@ -54,7 +55,7 @@ std::string mistake_in(const std::string& changes) {
 }
 
 TEST_CASE("a plugin's policy and router serve scenarios", "[plugin]") {
-  CHECK(mistake_in("engine: {policy: one_by_one}").ends_with("; --plugin FILE loads others"));
+  CHECK(mistake_in("engine: {policy: one_by_one}").ends_with(" (--plugin FILE loads others)"));
   REQUIRE(refusal("") == "");
   const Scenario scenario = scenario_with(
       "engine: {policy: one_by_one}\n"
