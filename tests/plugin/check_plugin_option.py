@@ -74,7 +74,7 @@ class PluginOption(unittest.TestCase):
     def test_an_embedded_policy_is_none_of_the_next_run(self):
         done = self.call("run", "scenario.yaml")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r'scenario\.yaml:5:18: engine\.policy: "one_by_one" is not one of .*; --plugin FILE loads')
+        self.assertRegex(done.stderr, r'scenario\.yaml:5:18: engine\.policy: "one_by_one" is not one of .* \(--plugin FILE loads')
 
     def test_describe(self):
         done = self.must("describe", "policies", "--plugin", PLUGIN)

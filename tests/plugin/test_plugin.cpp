@@ -71,7 +71,10 @@ void register_test_entries(PluginHost& host) {
   if (what == "throws a number") {
     throw 7;
   }
-  PolicyEntry policy = one_by_one(what.starts_with("name ") ? what.substr(5) : "one_by_one");
+  const bool is_faulty = what.starts_with("no ") || what.starts_with("key ") || what == "twice";
+  PolicyEntry policy = one_by_one(what.starts_with("name ") ? what.substr(5)
+                                  : is_faulty               ? "faulty"
+                                                            : "one_by_one");
   if (what == "no make") {
     policy.make = nullptr;
   } else if (what == "no step_tokens") {
