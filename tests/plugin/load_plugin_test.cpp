@@ -71,6 +71,7 @@ TEST_CASE("who names what is not there hears of plugins", "[plugin]") {
   // Not of other words, nor of other mistakes at these keys.
   CHECK_FALSE(mistake_in("engine: {kv_cache_dtype: fp7}").ends_with(hint));
   CHECK_FALSE(mistake_in("engine: {policy: [chunked_prefill]}").ends_with(hint));
+  CHECK_FALSE(mistake_in("engine: {policy: \"\"}").ends_with(hint));
   CHECK_FALSE(mistake_in("engine: {policy: chunked_prefill, polisy: chunked}").ends_with(hint));
 }
 
