@@ -82,8 +82,8 @@ std::string read_hash_ids(std::string_view text, std::int64_t prompt_tokens, std
   }
   const std::int64_t blocks = (prompt_tokens - 1) / block_tokens + 1;
   if (static_cast<std::int64_t>(content.size()) != blocks) {
-    return fmt::format("to have {} ids, one for each {} tokens begun of the prompt's {}, found {}", blocks,
-                       block_tokens, prompt_tokens, content.size());
+    return fmt::format("to have one id for each {} tokens begun of the prompt's {}, {} in all, found {}",
+                       block_tokens, prompt_tokens, blocks, content.size());
   }
   content.back().tokens = prompt_tokens - (blocks - 1) * block_tokens;
   return "";

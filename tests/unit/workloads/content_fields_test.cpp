@@ -36,9 +36,9 @@ TEST_CASE("hash ids are runs of a block, the last of what is left", "[content]")
 
 TEST_CASE("as many hash ids as blocks the prompt begins", "[content]") {
   CHECK(hash_fault("[1, 2]", 33) ==
-        "to have 3 ids, one for each 16 tokens begun of the prompt's 33, found 2");
+        "to have one id for each 16 tokens begun of the prompt's 33, 3 in all, found 2");
   CHECK(hash_fault("[1, 2, 3]", 32) ==
-        "to have 2 ids, one for each 16 tokens begun of the prompt's 32, found 3");
+        "to have one id for each 16 tokens begun of the prompt's 32, 2 in all, found 3");
   CHECK(hash_fault("[1, 2]", 32).empty());
 }
 

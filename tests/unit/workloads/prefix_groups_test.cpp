@@ -1,8 +1,10 @@
 #include "workloads/prefix_groups.hpp"
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "workloads/content_ids.hpp"
@@ -101,12 +103,17 @@ TEST_CASE("shared questions are asked again at the length they had", "[prefix_gr
 
 TEST_CASE("classes come in their shares with their priorities", "[prefix_groups]") {
   constexpr int kDraws = 40'000;
-  ServiceClasses classes({{3, 5}, {1, -2}}, 1);
-  int seconds = 0;
+  const std::vector<ServiceClass> given{{6, 5}, {3, 0}, {1, -2}};
+  ServiceClasses classes(given, 1);
+  std::array<int, 3> counts{};
   for (int i = 0; i < kDraws; ++i) {
     const ServiceClasses::Choice choice = classes.next();
-    CHECK(choice.priority == (choice.service_class == 0 ? 5 : -2));
-    seconds += choice.service_class;
+    const auto place = static_cast<std::size_t>(choice.service_class);
+    CHECK(choice.priority == given[place].priority);
+    ++counts[place];
   }
-  CHECK(seconds == Approx(kDraws / 4).margin(margin(kDraws, 0.25)));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double share = given[i].share / 10;
+    CHECK(counts[i] == Approx(kDraws * share).margin(margin(kDraws, share)));
+  }
 }

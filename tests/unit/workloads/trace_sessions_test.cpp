@@ -169,9 +169,10 @@ TEST_CASE("the block size of hash ids may be another", "[trace]") {
   Request request;
   trace->take(request);
   CHECK(request.content == std::vector<ContentRun>{{2, 16}, {3, 16}, {4, 1}});
-  CHECK(error_of(text) ==
-        "t:1:70: expected \"hash_ids\" to have 1 ids, one for each 512 tokens begun of the prompt's 33, "
-        "found 3");
+  CHECK(
+      error_of(text) ==
+      "t:1:70: expected \"hash_ids\" to have one id for each 512 tokens begun of the prompt's 33, 1 in all, "
+      "found 3");
   options.hash_block_tokens = 0;
   CHECK(error_of(text, options) == "t: expected a block size from 1 to 2147483648 tokens, found 0");
   options.hash_block_tokens = 16;
