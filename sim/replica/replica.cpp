@@ -32,7 +32,8 @@ std::string_view to_string(Stepper stepper) {
 
 Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
                  std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer)
-    : Replica(config, std::move(policy), std::make_shared<SequenceStore>(config.blocks, config.block_size),
+    : Replica(config, std::move(policy),
+              std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes),
               nullptr, observer) {
   pricer_ = std::move(pricer);
 }
@@ -182,23 +183,29 @@ void Replica::reject_unrunnable(TimePoint now) {
 }
 
 void Replica::carry_out(TimePoint now) {
+  book();
   for (const SequenceId id : plan_.preempted) {
     state_.preempt(id);
   }
   for (const StepPlan::Admission& admission : plan_.admitted) {
-    state_.admit(admission, now);
+    state_.admit(admission.id, now);
+    if (admission.cached_tokens > 0) {
+      note_pushed(admission.id, admission.cached_tokens, 0);
+    }
   }
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    state_.take_chunk_blocks(chunk.id, chunk.tokens);
-    if (state_.sequence(chunk.id).pushes) {
-      pushed_.push_back({state_.sequence(chunk.id).request_id, chunk.tokens, state_.computed(chunk.id)});
-    }
+    note_pushed(chunk.id, chunk.tokens, state_.computed(chunk.id));
   }
   if (plan_.decode) {
     for (const SequenceId id : plan_.decode_except) {
       state_.suspend_decode(id);
     }
-    state_.take_decode_blocks();
+  }
+}
+
+void Replica::note_pushed(SequenceId id, std::int64_t tokens, std::int64_t past) {
+  if (state_.sequence(id).pushes) {
+    pushed_.push_back({state_.sequence(id).request_id, tokens, past});
   }
 }
 

@@ -32,6 +32,7 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  ///< longest prompt plus output; must fit into the blocks
   std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
+  bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   Stepper stepper = Stepper::fast;
 };
 
@@ -86,7 +87,7 @@ struct Evacuated {
 /// owns the clock: it calls start_steps() when the replica is free and end_steps() when the time it returned
 /// has come. A replica with a pipeline is several of these, one for each micro-batch in flight, over one
 /// SequenceStore and one Pipeline; what concerns the queue may be asked of any of them.
-class Replica {
+class Replica : private PrefixLookup {
  public:
   Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
           std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer);
@@ -192,6 +193,11 @@ class Replica {
     std::optional<Stability> stability;
     std::int64_t StepCounts::*otherwise;
   };
+  /// How much of the plan has got its blocks.
+  struct Booked {
+    std::size_t preempted = 0, chunks = 0, admitted = 0;
+    bool decode = false;
+  };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
   void tell_idle(TimePoint now);
@@ -207,7 +213,12 @@ class Replica {
   [[nodiscard]] std::int64_t steps_before_a_prefill_ends() const;
   [[nodiscard]] std::int64_t kept_waiting(TimePoint now) const;
   void reject_unrunnable(TimePoint now);
+  CachedPrefix find(const StepPlan& plan, SequenceId id) override;
+  void book();
+  void book_chunks(Sequence::State state);
+  [[nodiscard]] std::int64_t decode_blocks_of_plan() const;
   void carry_out(TimePoint now);
+  void note_pushed(SequenceId id, std::int64_t tokens, std::int64_t past);
   [[nodiscard]] StepShape shape_of_plan();
   void begin(TimePoint now, const Outlook& outlook);
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
@@ -222,6 +233,7 @@ class Replica {
   SimulationObserver& observer_;
   BatchState state_;
   StepPlan plan_;
+  Booked booked_;
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow
