@@ -63,7 +63,7 @@ class BlockPool {
   void clear() {
     free_ = total_;
     if (prefixes_) {
-      *prefixes_ = PrefixCache(total_.count(), block_size());
+      prefixes_->clear(total_.count());
     }
   }
 

@@ -12,6 +12,12 @@ PrefixCache::PrefixCache(std::int64_t blocks, std::int64_t block_size) : block_s
   put_back(blocks);
 }
 
+void PrefixCache::clear(std::int64_t blocks) {
+  PrefixListener* const listener = listener_;
+  *this = PrefixCache(blocks, block_size_.value());
+  listener_ = listener;
+}
+
 // --- free blocks ---
 
 void PrefixCache::take(std::int64_t blocks) {
@@ -24,6 +30,7 @@ void PrefixCache::take(std::int64_t blocks) {
     if (extent(e).node != kNone) {
       cached_ -= taken;
       idle_cached_ -= taken;
+      tell(extent(e).node);
     }
     if (extent(e).from == extent(e).to) {
       remove_free(e);
@@ -161,6 +168,7 @@ void PrefixCache::cache_blocks(Tenant& t, Index n, std::int64_t from, std::int64
     if (x.node == n && x.copy == t.copy && x.to == from && x.holders == 1) {
       x.to = to;
       last.to = to;
+      tell(n);
       return;
     }
   }
@@ -175,6 +183,7 @@ void PrefixCache::cache_blocks(Tenant& t, Index n, std::int64_t from, std::int64
   const Index e = new_extent(fresh);
   add_to_node(e);
   t.holdings.push_back({e, from, to});
+  tell(n);
 }
 
 std::int64_t PrefixCache::release(Slot slot, std::int64_t held, std::int64_t tokens, bool recomputes) {
@@ -310,15 +319,33 @@ PrefixCache::Index PrefixCache::node_of(const NodeKey& key) {
   if (key.parent != kNone) {
     ++node(key.parent).uses;
   }
+  if (listener_ != nullptr && !key.is_private) {
+    listener_->node_added(place->second, key.parent, key.begin, key.id);
+  }
   return place->second;
 }
 
 void PrefixCache::unuse(Index n) {
   while (n != kNone && --node(n).uses == 0) {
+    if (listener_ != nullptr && !node(n).key.is_private) {
+      listener_->node_removed(n);
+    }
     index_.erase(node(n).key);
     vacant_nodes_.push_back(n);
     n = node(n).key.parent;
   }
+}
+
+void PrefixCache::tell(Index n) const {
+  if (listener_ == nullptr || node(n).key.is_private) {
+    return;
+  }
+  const std::int64_t begin = node(n).key.begin;
+  std::int64_t block = block_size_.quotient(begin);
+  for (Piece piece = piece_at(n, block); piece.extent != kNone; piece = piece_at(n, block)) {
+    block = piece.to;
+  }
+  listener_->node_cached(n, std::max<std::int64_t>(0, block * block_size_.value() - begin));
 }
 
 /// The oldest copy of a block, as far as it is the oldest.

@@ -38,6 +38,20 @@ struct PrefixSources {
   friend bool operator==(const PrefixSources&, const PrefixSources&) = default;
 };
 
+/// Who follows what is cached, as routers do that read an engine's KV events. Runs of content are nodes of a
+/// tree, numbered; those of requests without content are not told.
+class PrefixListener {
+ public:
+  virtual ~PrefixListener() = default;
+  /// A run that begins behind `begin` tokens of a prompt, the last of them in node `parent` (-1: at its
+  /// start). Nothing of it is cached yet.
+  virtual void node_added(std::int32_t node, std::int32_t parent, std::int64_t begin, std::uint64_t id) = 0;
+  /// The first so many tokens of the run are cached now, without a gap.
+  virtual void node_cached(std::int32_t node, std::int64_t tokens) = 0;
+  /// Nothing of it is cached, and it has no nodes behind it. Its number may come again.
+  virtual void node_removed(std::int32_t node) = 0;
+};
+
 class PrefixCache {
  public:
   /// A sequence's place, as in SequenceStore.
@@ -82,6 +96,10 @@ class PrefixCache {
   [[nodiscard]] std::int64_t idle_cached() const { return idle_cached_; }
   /// Cached blocks, held or free. Twins count twice.
   [[nodiscard]] std::int64_t cached() const { return cached_; }
+  /// From now on; nullptr: nobody. Precondition: no sequence has come yet.
+  void listen(PrefixListener* listener) { listener_ = listener; }
+  /// As new, for the same listener, who is not told.
+  void clear(std::int64_t blocks);
 
  private:
   using Index = std::int32_t;
@@ -162,6 +180,7 @@ class PrefixCache {
   void remove_free(Index e);
   void cache_blocks(Tenant& t, Index n, std::int64_t from, std::int64_t to);
   std::int64_t let_go(const Holding& holding);
+  void tell(Index n) const;
 
   Divisor block_size_;
   std::vector<Tenant> tenants_;  // by slot
@@ -174,6 +193,7 @@ class PrefixCache {
         last_free_ = kNone;  // the first is used again first, its last block before others
   std::int64_t next_copy_ = 0;
   std::int64_t cached_ = 0, idle_cached_ = 0;
+  PrefixListener* listener_ = nullptr;
 };
 
 }  // namespace inferometer

@@ -286,16 +286,26 @@ std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
-  std::int64_t steps = stretch.steps_to_last(now - stretch.start());
-  if (has_decided && steps < stretch.steps() && stretch.end_of(steps - 1) == now) {
-    ++steps;
-  }
+  const std::int64_t steps = steps_begun(now, has_decided);
   running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
   if (steps == stretch.steps()) {
     return std::nullopt;
   }
   stretch.shorten_to(steps);
   return stretch.end();
+}
+
+std::int64_t Replica::steps_begun(TimePoint now, bool has_decided) const {
+  const Stretch& stretch = running_->stretch;
+  const std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  const bool next_begins_now = steps < stretch.steps() && stretch.end_of(steps - 1) == now;
+  return steps + (has_decided && next_begins_now ? 1 : 0);
+}
+
+void Replica::settle_blocks(TimePoint now, bool has_decided) {
+  if (running_ && running_->stretch.steps() > 1) {
+    take_blocks_of_steps(steps_begun(now, has_decided));
+  }
 }
 
 void Replica::cut_off(TimePoint now) {
@@ -342,7 +352,8 @@ void Replica::end_steps() {
                     .gaps = {}};
   preempted_before_ = 0;
   if (stretch.steps() > 1) {
-    take_later_blocks(record);
+    take_blocks_of_steps(stretch.steps());
+    note_later_blocks(record);
   }
   if (plan_.decode) {
     state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
@@ -362,7 +373,21 @@ void Replica::end_steps() {
 }
 
 // The blocks of the first step were taken at its start.
-void Replica::take_later_blocks(StepRecord& record) {
+void Replica::take_blocks_of_steps(std::int64_t steps) {
+  std::int64_t& done = running_->steps_with_blocks;
+  if (steps <= done) {
+    return;
+  }
+  const std::int64_t needed = BlockDemand(state_.decodes(), growing_chunks_).between(done, steps);
+  const BlockCount before = state_.blocks().held();
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    state_.take_chunk_blocks(chunk.id, chunk.tokens * steps);
+  }
+  state_.take_blocks(BlockCount(needed) - (state_.blocks().held() - before));
+  done = steps;
+}
+
+void Replica::note_later_blocks(StepRecord& record) {
   const BlockDemand demand(state_.decodes(), growing_chunks_);
   held_rounds_.clear();
   held_rounds_.push_back(record.held_blocks.count());
@@ -371,12 +396,6 @@ void Replica::take_later_blocks(StepRecord& record) {
   }
   record.held_rounds = held_rounds_;
   record.held_per_round = demand.per_period();
-  const BlockCount before = state_.blocks().held();
-  for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    state_.take_chunk_blocks(chunk.id, chunk.tokens * record.stretch.steps());
-  }
-  const BlockCount taken = BlockCount(record.held_during(record.stretch.steps() - 1)) - record.held_blocks;
-  state_.take_blocks(taken - (state_.blocks().held() - before));
 }
 
 void Replica::end_chunks(StepRecord& record) {

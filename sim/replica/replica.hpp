@@ -139,6 +139,9 @@ class Replica : private PrefixLookup {
   [[nodiscard]] std::optional<TimePoint> running_until() const {
     return running_ ? std::optional(running_->stretch.end()) : std::nullopt;
   }
+  /// Steps that have begun get their blocks, and what they compute is cached. As interrupt() has it for
+  /// `has_decided`.
+  void settle_blocks(TimePoint now, bool has_decided);
   /// While steps run: as of the start of the first, its blocks taken.
   [[nodiscard]] const BatchState& state() const { return state_; }
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
@@ -185,6 +188,7 @@ class Replica : private PrefixLookup {
     std::int64_t queued = 0;        // once it had
     std::int64_t prefill_tokens = 0;
     BlockCount held_blocks;  // during the first step
+    std::int64_t steps_with_blocks = 1;
     bool is_stretch = false;
     bool ends_on_arrival = false;
   };
@@ -222,7 +226,9 @@ class Replica : private PrefixLookup {
   [[nodiscard]] StepShape shape_of_plan();
   void begin(TimePoint now, const Outlook& outlook);
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
-  void take_later_blocks(StepRecord& record);
+  [[nodiscard]] std::int64_t steps_begun(TimePoint now, bool has_decided) const;
+  void take_blocks_of_steps(std::int64_t steps);
+  void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
 
