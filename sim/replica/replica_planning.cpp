@@ -41,6 +41,7 @@ bool Replica::plan_something(TimePoint now) {
       take_in();
     }
     plan_.clear();
+    state_.prepare_drafts();
     policy_->plan(ReplicaView(state_, now), plan_);
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);

@@ -141,6 +141,7 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.max_num_seqs = setup.max_num_seqs;
   config.attention_window = setup.window;
   config.stepper = setup.stepper;
+  config.speculation = setup.speculation;
   return config;
 }
 
