@@ -21,6 +21,9 @@ struct SpeculationRule {
   std::int64_t tokens = 1;  ///< drafted for each decoding sequence in each step [k]; 1 to kMostDrafts
   std::int64_t lookahead =
       0;  ///< KV slots that are kept beyond those of the step, in which the drafter writes
+  /// The drafter needs the hidden states of the last cached block, which nobody keeps: of a cached prefix
+  /// that block is computed again (vLLM, v1/core/kv_cache_manager.py, use_eagle).
+  bool recomputes_last_hit = false;
   /// While more sequences decode, nothing is drafted.
   std::int64_t most_sequences = kAnyBatch;
   /// Probability that the draft at each position is accepted, given that those before it are; one for each of

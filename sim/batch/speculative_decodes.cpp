@@ -47,7 +47,8 @@ void BatchState::take_draft_blocks() {
   INFEROMETER_CHECK(suspended_ == 0, "all decoding sequences draft");
   std::int64_t taken = 0;
   for (SequenceId id = head_; id != kNoSequence; id = sequence(id).next) {
-    if (sequence(id).state == Sequence::State::decoding) {
+    const bool is_preempted = sequence(id).held_blocks == 0;
+    if (sequence(id).state == Sequence::State::decoding && !is_preempted) {
       const std::int64_t needed = draft_blocks_needed(id);
       at(id).held_blocks += needed;
       taken += needed;

@@ -71,6 +71,7 @@ std::optional<SpeculationSpec> read_speculation(const Values& engine, const Mode
     return std::nullopt;
   }
   spec.rule.lookahead = spec.drafter.lookahead(spec.rule.tokens);
+  spec.rule.recomputes_last_hit = method == DraftMethod::eagle || method == DraftMethod::mtp;
   return spec;
 }
 
