@@ -40,7 +40,11 @@ std::int64_t BatchState::exclusive_blocks(SequenceId id, std::span<const Sequenc
 }
 
 CachedPrefix BatchState::cached_prefix(SequenceId id) {
-  const PrefixMatch match = store_->pool.prefixes()->match(id, tokens(id));
+  PrefixMatch match = store_->pool.prefixes()->match(id, tokens(id));
+  if (drafting_ && drafting_->rule.recomputes_last_hit && match.blocks > 0) {
+    --match.blocks;  // idle if any is: whoever holds a block holds those before it
+    match.idle = std::max<std::int64_t>(0, match.idle - 1);
+  }
   return {match.blocks * blocks().block_size(), match.idle};
 }
 
@@ -116,7 +120,7 @@ void BatchState::join(SequenceId id) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::ready, "only a ready sequence joins those that decode");
   s.state = Sequence::State::decoding;
-  s.grows = true;
+  s.grows = !speculates();
   link(id);
   decodes_.join(s, id);
   if (s.emitted == 0) {
@@ -129,7 +133,7 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
   const bool prefills = s.state == Sequence::State::prefilling || s.state == Sequence::State::waiting;
   INFEROMETER_CHECK(prefills && tokens >= 1 && s.computed + tokens <= s.prompt + s.emitted,
                     "a chunk is a part of a prefill");
-  const std::int64_t needed = store_->pool.blocks_for(s.computed + tokens);
+  const std::int64_t needed = blocks_with_lookahead(s.computed + tokens);
   if (needed > s.held_blocks) {
     store_->pool.take(BlockCount(needed - s.held_blocks));
     s.held_blocks = needed;
@@ -182,9 +186,9 @@ BatchState::ChunkEnd BatchState::end_chunk(SequenceId id, std::int64_t tokens, T
   if (!end.finished) {
     const std::int64_t final_blocks = store_->pool.blocks_for(s.prompt + s.output - 1);
     const std::int64_t present_blocks = store_->pool.blocks_for(s.computed);
-    INFEROMETER_CHECK(s.held_blocks >= final_blocks || s.held_blocks == present_blocks,
+    INFEROMETER_CHECK(s.held_blocks >= final_blocks || s.held_blocks == present_blocks || speculates(),
                       "a reservation covers the prefill or the whole sequence");
-    s.grows = s.held_blocks < final_blocks;
+    s.grows = s.held_blocks < final_blocks && !speculates();
     remove_prefilling(id);
     s.state = Sequence::State::decoding;
     decodes_.join(s, id);

@@ -16,6 +16,7 @@
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
 #include "sim/batch/sequence_store.hpp"
+#include "sim/batch/speculation.hpp"
 #include "sim/batch/step_plan.hpp"
 #include "sim/kvcache/block_pool.hpp"
 #include "workloads/request.hpp"
@@ -66,6 +67,28 @@ class BatchState {
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
   /// Of those, blocks that nobody else holds but who is about to lose theirs.
   [[nodiscard]] std::int64_t exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const;
+  /// New blocks that the next decode step of all takes; and this decoding sequence in it.
+  [[nodiscard]] std::int64_t decode_blocks_needed() const {
+    return drafting_ ? drafting_->blocks_needed : decodes_.blocks_needed();
+  }
+  [[nodiscard]] std::int64_t blocks_needed(SequenceId id) const;
+  /// Blocks of a sequence of which so many tokens are computed or about to be; with lookahead slots.
+  [[nodiscard]] std::int64_t blocks_with_lookahead(std::int64_t tokens) const;
+
+  // --- speculation (speculative_decodes.cpp) ---
+  /// From now on decodes draft tokens. To be called before anything runs. `max_model_len`: no sequence needs
+  /// slots beyond it.
+  void speculate(const SpeculationRule& rule, std::int64_t max_model_len);
+  [[nodiscard]] bool speculates() const { return drafting_.has_value(); }
+  /// Finds out how many tokens are drafted for each sequence in the next decode step, and the blocks it
+  /// takes. To be called before a step is planned. O(running).
+  void prepare_drafts();
+  /// Drafted tokens of each sequence in the next decode step, or in the one that runs.
+  [[nodiscard]] std::int64_t drafts() const { return drafting_ ? drafting_->drafts : 0; }
+  /// Takes the blocks of a decode step of all that have not dropped theirs. O(running).
+  void take_draft_blocks();
+  /// In the step that has just ended, sequences emit what was accepted of their drafts. O(running).
+  DraftCounts accept_drafts();
 
   // --- changing ---
   SequenceStore& store() { return *store_; }
@@ -121,6 +144,14 @@ class BatchState {
   void stop_running();
 
  private:
+  struct Drafting {
+    SpeculationRule rule;
+    std::int64_t max_model_len = 0;
+    std::int64_t drafts = 0;         // of each sequence, as of prepare_drafts()
+    std::int64_t blocks_needed = 0;  // likewise
+  };
+
+  [[nodiscard]] std::int64_t draft_blocks_needed(SequenceId id) const;
   Sequence& at(SequenceId id) { return store_->at(id); }
   void link(SequenceId id);
   void unlink(SequenceId id);
@@ -132,6 +163,7 @@ class BatchState {
   std::shared_ptr<SequenceStore> store_;
   std::optional<std::int64_t> attention_window_;
   DecodeSet decodes_;
+  std::optional<Drafting> drafting_;
   RunningOrder order_;
   std::vector<SequenceId> prefilling_;
   std::vector<SequenceId> first_timers_;  // decode without having emitted a token

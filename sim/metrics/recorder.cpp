@@ -113,7 +113,7 @@ void MetricsRecorder::add_steps(const StepRecord& steps, PoolTotals& pool) {
   phase.steps += count;
   phase.cost.add(is_single ? stretch.first_cost() : stretch.cost());
   phase.prefill_tokens += steps.prefill_tokens * count;
-  phase.decode_tokens += steps.decodes * count;
+  phase.decode_tokens += steps.decodes * count + steps.drafted.emitted_tokens;
   if (phase.work) {
     phase.work->add(steps.shape, count, steps.context_growth);
   }
@@ -122,6 +122,9 @@ void MetricsRecorder::add_steps(const StepRecord& steps, PoolTotals& pool) {
   pool.running.add(steps.running, time);
   pool.max_waiting = std::max({pool.max_waiting, steps.kept_waiting, steps.waiting});
   pool.preemptions += steps.preempted;
+  if (steps.drafted.drafts > 0) {
+    pool.drafted.add(steps.drafted);
+  }
   totals_.last_event = std::max(totals_.last_event, end);
   busiest_second_.add(steps, end);
   add_gaps(steps);

@@ -104,6 +104,7 @@ struct PoolTotals {
   LevelTotals held_blocks, decodes, running;
   std::int64_t max_waiting = 0;  ///< at a step's start or end, on one replica
   std::int64_t preemptions = 0;
+  DraftCounts drafted;
 
   [[nodiscard]] CostSum cost() const;
 };

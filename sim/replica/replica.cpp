@@ -48,6 +48,10 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
       state_(std::move(store), config.attention_window, policy_->running_order()) {
   INFEROMETER_CHECK(blocks_for(TokenCount(config.max_model_len), config.block_size) <= config.blocks,
                     "one sequence of max_model_len fits into the KV cache");
+  if (config.speculation) {
+    INFEROMETER_CHECK(pipeline_ == nullptr, "stages of a pipeline do not speculate");
+    state_.speculate(*config.speculation, config.max_model_len);
+  }
 }
 
 bool Replica::enqueue(const Request& request, std::int32_t retries) {
@@ -124,6 +128,9 @@ Replica::Start Replica::start_steps(TimePoint now) {
 Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   if (config_.stepper == Stepper::reference) {
     return {std::nullopt, &StepCounts::by_reference};
+  }
+  if (state_.speculates()) {
+    return {std::nullopt, &StepCounts::speculating};
   }
   const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
                              !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
@@ -224,7 +231,8 @@ StepShape Replica::shape_of_plan() {
     shape.decodes += state_.decodes().count();
     shape.decode_context += state_.decodes().context();
   }
-  shape.sampled_rows = shape.decodes + finishing_chunks;
+  shape.queries = state_.drafts() + 1;
+  shape.sampled_rows = shape.decode_tokens() + finishing_chunks;
   shape.chunks = chunk_shapes_;
   return shape;
 }
@@ -358,6 +366,8 @@ void Replica::end_steps() {
   if (plan_.decode) {
     state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
     record.gaps = state_.decodes().gaps();
+    record.drafted = state_.accept_drafts();
+    record.emitted += record.drafted.emitted_tokens;
     for (const SequenceId id : plan_.decode_except) {
       state_.resume_decode(id);
     }

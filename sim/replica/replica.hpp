@@ -32,6 +32,7 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  ///< longest prompt plus output; must fit into the blocks
   std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
+  std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   Stepper stepper = Stepper::fast;
 };
@@ -43,14 +44,17 @@ struct StepCounts {
   std::int64_t changing_batch = 0;  ///< single steps that admit, preempt, reject or end a prefill
   std::int64_t unpromised = 0;      ///< single steps because the policy does not say how long its plan holds
   std::int64_t without_line = 0;    ///< single steps because the pricer knows no line
+  std::int64_t speculating = 0;     ///< single steps because what is accepted is not known before
   std::int64_t by_reference = 0;    ///< single steps of the reference stepper
 
   [[nodiscard]] std::int64_t single() const {
-    return changing_batch + unpromised + without_line + by_reference;
+    return changing_batch + unpromised + without_line + speculating + by_reference;
   }
   friend StepCounts operator+(const StepCounts& a, const StepCounts& b) {
-    return {a.stretches + b.stretches,   a.in_stretches + b.in_stretches, a.changing_batch + b.changing_batch,
-            a.unpromised + b.unpromised, a.without_line + b.without_line, a.by_reference + b.by_reference};
+    return {a.stretches + b.stretches,           a.in_stretches + b.in_stretches,
+            a.changing_batch + b.changing_batch, a.unpromised + b.unpromised,
+            a.without_line + b.without_line,     a.speculating + b.speculating,
+            a.by_reference + b.by_reference};
   }
 };
 

@@ -47,6 +47,7 @@ bool Replica::plan_something(TimePoint now) {
       take_in();
     }
     plan_.clear();
+    state_.prepare_drafts();
     booked_ = {};
     policy_->plan(ReplicaView(state_, now, state_.blocks().prefixes() == nullptr ? nullptr : this), plan_);
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
@@ -103,7 +104,11 @@ void Replica::book() {
   }
   book_chunks(Sequence::State::prefilling);
   if (plan_.decode && !booked_.decode) {
-    state_.take_blocks(BlockCount(decode_blocks_of_plan()));
+    if (state_.speculates()) {
+      state_.take_draft_blocks();
+    } else {
+      state_.take_blocks(BlockCount(decode_blocks_of_plan()));
+    }
     booked_.decode = true;
   }
   for (std::size_t i = booked_.admitted; i < plan_.admitted.size(); ++i) {

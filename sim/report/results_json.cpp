@@ -34,6 +34,17 @@ void add_latency(Json& metrics, const std::string& name,
   }
 }
 
+/// As vLLM names and counts them: the rates are in percent, and by position not.
+void add_speculation(Json& metrics, const SpeculationSummary& speculation) {
+  constexpr double kPercent = 100;
+  metrics["spec_decode_acceptance_rate"] = kPercent * speculation.acceptance_rate;
+  metrics["spec_decode_acceptance_length"] = speculation.acceptance_length;
+  metrics["spec_decode_num_drafts"] = speculation.counts.drafts;
+  metrics["spec_decode_draft_tokens"] = speculation.counts.draft_tokens;
+  metrics["spec_decode_accepted_tokens"] = speculation.counts.accepted_tokens;
+  metrics["spec_decode_per_position_acceptance_rates"] = speculation.acceptance_by_position;
+}
+
 Json metrics_of(const Summary& summary) {
   Json metrics;
   metrics["definitions"] = to_string(summary.definitions);
@@ -56,6 +67,9 @@ Json metrics_of(const Summary& summary) {
   }
   add_latency(metrics, "e2el", summary.e2el);
   add_latency(metrics, "queue_delay", summary.queue_delay);
+  if (summary.speculation) {
+    add_speculation(metrics, *summary.speculation);
+  }
   return metrics;
 }
 
@@ -130,16 +144,16 @@ Json prefix_cache_of(const PrefixSummary& prefixes) {
 
 Json stepper_of(const Report& report) {
   const StepCounts& counts = report.step_counts;
-  return {{"name", report.stepper},
-          {"events", report.events},
-          {"stretches", counts.stretches},
-          {"steps_in_stretches", counts.in_stretches},
-          {"single_steps", counts.single()},
-          {"single_steps_because",
-           {{"the_batch_changes", counts.changing_batch},
-            {"the_policy_promises_nothing", counts.unpromised},
-            {"the_price_has_no_line", counts.without_line},
-            {"the_reference_stepper_runs", counts.by_reference}}}};
+  Json because = {{"the_batch_changes", counts.changing_batch},
+                  {"the_policy_promises_nothing", counts.unpromised},
+                  {"the_price_has_no_line", counts.without_line},
+                  {"the_reference_stepper_runs", counts.by_reference}};
+  if (counts.speculating > 0) {
+    because["drafts_are_verified"] = counts.speculating;
+  }
+  return {{"name", report.stepper},          {"events", report.events},
+          {"stretches", counts.stretches},   {"steps_in_stretches", counts.in_stretches},
+          {"single_steps", counts.single()}, {"single_steps_because", because}};
 }
 
 /// Without a pipeline there is no bubble to speak of.

@@ -165,6 +165,7 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.attention_window = setup.window;
   config.caches_prefixes = engine.policy().caches_prefixes && engine.policy().caches_prefixes(engine.values);
   config.stepper = setup.stepper;
+  config.speculation = setup.speculation;
   return config;
 }
 

@@ -56,6 +56,7 @@ struct EngineSetup {
   std::optional<std::int64_t> window{};
   StepCosts costs{};
   Stepper stepper = Stepper::reference;
+  std::optional<SpeculationRule> speculation{};
 };
 
 /// The replica that the setup describes.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/scheduler/builtin.hpp"
+#include "sim/scheduler/speculation_keys.hpp"
 #include "sim/scheduler/tail_preemption.hpp"
 #include "sim/scheduler/watermark.hpp"
 
@@ -26,9 +27,10 @@ class ChunkedPrefill : public BatchPolicy {
 
   // The budget is spent in list order, but only the last of the list can ever be cut by it: what a sequence
   // wants never grows once another has been admitted behind it. So decodes and chunks can be planned apart.
+  // (With drafted tokens a sequence wants more once it decodes: chunks then get what decodes leave.)
   void plan(const ReplicaView& view, StepPlan& plan) override {
     plan.decode = view.decode_count() > 0;
-    const std::int64_t budget = plan_chunks(view, plan, parameters_.budget - view.decode_count());
+    const std::int64_t budget = plan_chunks(view, plan, parameters_.budget - view.decode_tokens());
     const std::int64_t free = preempt_from_tail(view, plan);
     if (plan.preempted.empty()) {
       admit(view, plan, budget, free);
@@ -39,7 +41,7 @@ class ChunkedPrefill : public BatchPolicy {
   // or by a budget that the same decodes and chunks use up again. Where the number of sequences or the budget
   // would block any head, an arrival changes nothing either.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
-    std::int64_t budget = parameters_.budget - view.decode_count();
+    std::int64_t budget = parameters_.budget - view.decode_tokens();
     for (const StepPlan::Chunk& chunk : plan.chunks) {
       budget -= chunk.tokens;
     }
@@ -80,9 +82,10 @@ class ChunkedPrefill : public BatchPolicy {
       }
       const std::int64_t tokens = std::min(wanted, budget);
       const std::int64_t shared = view.blocks_for(cached.tokens) - cached.idle_blocks;
-      const std::int64_t needed = view.blocks_for(cached.tokens + tokens) - shared;
-      const std::int64_t gate =
-          parameters_.full_sequence_gate ? view.blocks_for(view.tokens(id)) - shared : needed;
+      const std::int64_t needed = view.chunk_blocks(cached.tokens + tokens) - shared;
+      const std::int64_t gate = parameters_.full_sequence_gate
+                                    ? std::max(needed, view.blocks_for(view.tokens(id)) - shared)
+                                    : needed;
       const bool something_runs = plan.decode || !plan.chunks.empty();
       if (gate + (something_runs ? parameters_.watermark_blocks : 0) > free) {
         break;
@@ -132,6 +135,14 @@ std::int64_t step_tokens(const Values& engine, std::int64_t max_model_len) {
                           std::to_string(engine.count("max_num_seqs")) +
                           "), so that every running sequence can decode in each step");
   }
+  if (const std::int64_t decodes = most_decode_tokens(engine); budget < decodes) {
+    throw ConfigError(engine.where("max_num_batched_tokens"),
+                      "engine.max_num_batched_tokens must be at least " + std::to_string(decodes) +
+                          ", so that every running sequence can verify its " +
+                          std::to_string(drafted_tokens(engine)) +
+                          " drafted tokens in each step; or engine.max_num_seqs or "
+                          "engine.speculation.disable_by_batch_size smaller");
+  }
   if (!engine.flag("enable_chunked_prefill") && budget < max_model_len) {
     throw ConfigError(engine.where("max_num_batched_tokens"),
                       "engine.max_num_batched_tokens must be at least the longest sequence (" +
@@ -149,6 +160,7 @@ PolicyEntry chunked_prefill_policy() {
       .keys = keys(),
       .step_tokens = step_tokens,
       .takes_handed_over = true,
+      .takes_speculation = true,
       .caches_prefixes = [](const Values& engine) { return engine.flag("enable_prefix_caching"); },
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
