@@ -55,20 +55,28 @@ DecodeAttentionPrice::DecodeAttentionPrice(const ModelSpec& model, std::int64_t 
                 whole_picoseconds(layers * seconds(context_token.hbm_bytes, roofs.bandwidth))};
 }
 
-void DecodeAttentionPrice::add(std::int64_t decodes, std::int64_t context, bool beside_prefill,
-                               StepCost& cost) const {
-  require_simulable(compute_.seconds_at(decodes, context) + bandwidth_.seconds_at(decodes, context));
-  cost.latency += start_up_per_sequence_ * decodes;
-  if (!beside_prefill) {
+void DecodeAttentionPrice::add(const StepShape& shape, StepCost& cost) const {
+  const std::int64_t tokens = shape.decode_tokens();
+  const std::int64_t keys = shape.decode_keys();
+  const Duration arithmetic = compute(shape);
+  require_simulable(bandwidth_.seconds_at(tokens, keys));
+  cost.latency += start_up_per_sequence_ * shape.decodes;
+  if (shape.chunks.empty()) {
     cost.latency += start_up_;
   }
-  const std::int64_t compute = compute_.at(decodes, context);
-  const std::int64_t bandwidth = bandwidth_.at(decodes, context);
-  if (compute >= bandwidth) {
-    cost.compute += Duration(compute);
+  const Duration bandwidth(bandwidth_.at(tokens, keys));
+  if (arithmetic >= bandwidth) {
+    cost.compute += arithmetic;
   } else {
-    cost.bandwidth += Duration(bandwidth);
+    cost.bandwidth += bandwidth;
   }
+}
+
+Duration DecodeAttentionPrice::compute(const StepShape& shape) const {
+  const std::int64_t tokens = shape.decode_tokens();
+  const std::int64_t pairs = shape.decode_pairs();
+  require_simulable(compute_.seconds_at(tokens, pairs));
+  return Duration(compute_.at(tokens, pairs));
 }
 
 void DecodeAttentionPrice::add_growth(std::int64_t decodes, std::int64_t context, std::int64_t context_growth,

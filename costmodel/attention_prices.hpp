@@ -48,8 +48,10 @@ class DecodeAttentionPrice {
  public:
   DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
 
-  /// `beside_prefill`: the launch is paid by the chunks of the same step.
-  void add(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const;
+  /// The decodes of a step; the launch is paid by the chunks of it, if there are any.
+  void add(const StepShape& shape, StepCost& cost) const;
+  /// Under the compute roof alone.
+  [[nodiscard]] Duration compute(const StepShape& shape) const;
 
   /// Adds what each step costs more than the one before when the context grows by so much a step, and cuts
   /// the line where the other roof takes over.

@@ -67,9 +67,8 @@ class CalibratedPrices {
     const Operator decode = decode_attention(model, degree, 1, 1, false);
     if (kernels().choose(*decode.call).fit != nullptr) {
       decode_.emplace(kernels(), decode, limits.max_rows);
-    } else {
-      roofline_decode_.emplace(model, degree, calibrated_->roofline);
     }
+    roofline_decode_.emplace(model, degree, calibrated_->roofline);
     const Operator prefill = prefill_attention(model, degree, {&kAnyChunk, 1});
     if (kernels().choose(*prefill.call).fit != nullptr) {
       prefill_.emplace(kernels(), prefill, limits.max_tokens);
@@ -84,9 +83,14 @@ class CalibratedPrices {
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
     return costs_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
   }
-  void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
-    decode_ ? decode_->add(decodes, context, beside_prefill, cost)
-            : roofline_decode_->add(decodes, context, beside_prefill, cost);
+  void add_decodes(const StepShape& shape, StepCost& cost) const {
+    if (!decode_) {
+      roofline_decode_->add(shape, cost);
+    } else if (shape.queries == 1) {
+      decode_->add(shape.decodes, shape.decode_context, !shape.chunks.empty(), cost);
+    } else {
+      add_verification(shape, cost);
+    }
   }
   void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
                          StepLine& line) const {
@@ -105,6 +109,19 @@ class CalibratedPrices {
 
  private:
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
+
+  /// Measured is one position a sequence. More of them read the same KV and compute more: as long as that
+  /// stays below what was measured, it hides behind the reading.
+  void add_verification(const StepShape& shape, StepCost& cost) const {
+    StepCost measured;
+    decode_->add(shape.decodes, shape.decode_keys(), !shape.chunks.empty(), measured);
+    const Duration arithmetic = roofline_decode_->compute(shape);
+    if (arithmetic > measured.compute + measured.bandwidth) {
+      measured.compute = arithmetic;
+      measured.bandwidth = {};
+    }
+    cost = cost + measured;
+  }
 
   void add_gemms(const std::vector<Operator>& operators) {
     for (const Operator& part : operators) {
@@ -128,7 +145,7 @@ class CalibratedPrices {
   std::unique_ptr<const CalibratedModel> calibrated_;
   std::vector<std::pair<std::string_view, CalibratedGemm>> gemms_;
   std::optional<CalibratedDecode> decode_;
-  std::optional<DecodeAttentionPrice> roofline_decode_;
+  std::optional<DecodeAttentionPrice> roofline_decode_;  // where decode_ has nothing to say
   std::optional<CalibratedPrefill> prefill_;
   std::optional<PrefillAttentionPrice> roofline_prefill_;
 };
@@ -139,7 +156,7 @@ std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t ten
   std::vector<Operator> list =
       token_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_tokens, 1));
   const std::vector<Operator> rows =
-      row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_rows, 1));
+      row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_decode_tokens(), 1));
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
   const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);

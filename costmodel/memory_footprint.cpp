@@ -78,8 +78,13 @@ MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, std:
   footprint.weights = weight_bytes_per_gpu(model, tensor_parallel);
   footprint.activations = peak_activation_bytes(model, tensor_parallel, settings);
   footprint.other = kOtherBytes;
-  footprint.kv_cache = footprint.budget - footprint.weights - footprint.activations - footprint.other;
   footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
+  if (settings.drafter) {
+    footprint.drafter_weights = weight_bytes_per_gpu(*settings.drafter, tensor_parallel);
+    footprint.kv_bytes_per_token += settings.drafter->kv_bytes_per_token(tensor_parallel);
+  }
+  footprint.kv_cache = footprint.budget - footprint.weights - footprint.drafter_weights -
+                       footprint.activations - footprint.other;
   const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
   footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes);
   return footprint;
@@ -122,7 +127,8 @@ Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel)
   const std::int64_t final_norm = model.has_head ? model.hidden : 0;
   const std::int64_t embeddings = model.vocabulary_tables() * rows * model.hidden;
   return matrix_bytes(model, model.layers * matrices) +
-         Bytes((model.layers * layer + final_norm + embeddings) * model.weight_bytes);
+         Bytes((model.layers * layer + model.joined_projection() + final_norm + embeddings) *
+               model.weight_bytes);
 }
 
 Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,

@@ -21,24 +21,27 @@ struct MemorySettings {
   std::int64_t max_num_seqs = 256;
   double gpu_memory_utilization = 0.9;
   std::int64_t block_size = 16;
+  /// What drafts tokens beside the model, as far as it has weights and KV of its own; split as the model is.
+  std::optional<ModelSpec> drafter{};
 };
 
-/// Memory of one GPU of the group. usable >= budget = weights + activations + other + kv_cache. Of a pipeline
-/// these are the GPUs of the stage that holds the fewest KV cache blocks: all stages have as many as it has,
-/// since each keeps the KV of its layers for every token.
+/// Memory of one GPU of the group. usable >= budget = weights + drafter_weights + activations + other +
+/// kv_cache. Of a pipeline these are the GPUs of the stage that holds the fewest KV cache blocks: all stages
+/// have as many as it has, since each keeps the KV of its layers for every token.
 struct MemoryFootprint {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
   std::int64_t stage = 0;  ///< that stage, counted from 0; the first of several alike
   std::int64_t block_size = 16;
-  Bytes usable;       ///< what a process sees
-  Bytes budget;       ///< the share of it that the engine takes: usable * gpu_memory_utilization
-  Bytes weights;      ///< this GPU's shard
-  Bytes activations;  ///< at the peak of a step
-  Bytes other;        ///< CUDA context, communication buffers, allocator: see kOtherBytes
-  Bytes kv_cache;     ///< the rest; negative when the other parts pass the budget
-  Bytes kv_bytes_per_token;
-  BlockCount blocks;  ///< whole blocks in kv_cache
+  Bytes usable;              ///< what a process sees
+  Bytes budget;              ///< the share of it that the engine takes: usable * gpu_memory_utilization
+  Bytes weights;             ///< this GPU's shard
+  Bytes drafter_weights;     ///< of what drafts tokens beside the model
+  Bytes activations;         ///< at the peak of a step
+  Bytes other;               ///< CUDA context, communication buffers, allocator: see kOtherBytes
+  Bytes kv_cache;            ///< the rest; negative when the other parts pass the budget
+  Bytes kv_bytes_per_token;  ///< the drafter's included
+  BlockCount blocks;         ///< whole blocks in kv_cache
 
   /// At least one block of KV cache.
   [[nodiscard]] bool fits() const { return blocks.count() > 0; }

@@ -78,12 +78,12 @@ std::int64_t ModelSpec::parameters() const {
     layer += hidden;
   }
   const std::int64_t final_norm = has_head ? hidden : 0;
-  return layers * layer + final_norm + vocabulary_tables() * vocab * hidden;
+  return layers * layer + joined_projection() + final_norm + vocabulary_tables() * vocab * hidden;
 }
 
 std::int64_t ModelSpec::matmul_parameters() const {
   const std::int64_t attention = hidden * (heads + 2 * kv_heads) * head_dim + heads * head_dim * hidden;
-  return layers * (attention + 3 * hidden * ffn) + (has_head ? vocab * hidden : 0);
+  return layers * (attention + 3 * hidden * ffn) + joined_projection() + (has_head ? vocab * hidden : 0);
 }
 
 Bytes ModelSpec::kv_bytes_per_token(std::int64_t tensor_parallel) const {

@@ -35,11 +35,18 @@ struct ModelSpec {
   std::string weight_format = "bf16";          ///< of the layers' matrices: see quantized()
   std::int64_t kv_bytes = 2;                   ///< per KV element
   bool has_embedding = true;                   ///< false: a stage that others come before
+  /// Vectors of the hidden size that a projection joins into the input of the first layer, of a module that
+  /// drafts tokens: the embedding and what the target's last layer gave. 1: the embedding alone, as it is.
+  std::int64_t joined_inputs = 1;
   bool has_head = true;  ///< final norm, lm_head, sampling; false: a stage that others come after
 
   [[nodiscard]] std::int64_t group_size() const { return heads / kv_heads; }  ///< [g], GQA
   /// Tables of vocabulary x hidden: embedding and lm_head, one table when they are tied and in one stage.
   [[nodiscard]] std::int64_t vocabulary_tables() const;
+  /// Parameters of the projection of joined inputs.
+  [[nodiscard]] std::int64_t joined_projection() const {
+    return joined_inputs > 1 ? joined_inputs * hidden * hidden : 0;
+  }
   /// All parameters, embeddings, norms and biases included.
   [[nodiscard]] std::int64_t parameters() const;
   /// Parameters that take part in matrix products for every token, lm_head included.

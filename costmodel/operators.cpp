@@ -146,6 +146,10 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
   if (model.has_embedding) {
     list.push_back(
         measured_elementwise("embedding", tokens, width, elementwise("embedding", 1, 0, 2 * hidden_bytes)));
+    if (model.joined_inputs > 1) {
+      list.push_back(gemm("joined input projection", kCheckpointFormat, model, 1, tokens,
+                          model.joined_inputs * width, width));
+    }
   } else if (tensor_parallel > 1) {
     list.push_back(all_gather("hidden states gather", kTensorsBetweenStages, tensor_parallel,
                               ceil_div(hidden_bytes, tensor_parallel)));
@@ -263,6 +267,17 @@ Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, 
                static_cast<double>(model.head_dim), static_cast<double>(model.sliding_window.value_or(0))})};
 }
 
+Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, const StepShape& shape) {
+  const std::int64_t keys = shape.decode_keys();
+  Operator part = decode_attention(model, tensor_parallel, shape.decodes, keys, !shape.chunks.empty());
+  if (shape.queries > 1) {
+    const std::int64_t query_width = shard(model, tensor_parallel).heads * model.head_dim;
+    part.flops = flops(4 * query_width) * static_cast<double>(shape.decode_pairs());
+    part.hbm_bytes += Bytes(2 * kActivationBytes * (shape.decode_tokens() - shape.decodes) * query_width);
+  }
+  return part;
+}
+
 std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,
                                      const StepShape& shape) {
   std::vector<Operator> list = token_operators(model, tensor_parallel, shape.tokens());
@@ -271,8 +286,7 @@ std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor
     attention.push_back(prefill_attention(model, tensor_parallel, shape.chunks));
   }
   if (shape.decodes > 0) {
-    attention.push_back(
-        decode_attention(model, tensor_parallel, shape.decodes, shape.decode_context, !shape.chunks.empty()));
+    attention.push_back(decode_attention(model, tensor_parallel, shape));
   }
   const auto output =
       std::find_if(list.begin(), list.end(), [](const Operator& o) { return o.name == "o projection"; });

@@ -84,6 +84,8 @@ Operator prefill_attention(const ModelSpec& model, std::int64_t tensor_parallel,
 /// chunks.
 Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t decodes,
                           std::int64_t context, bool beside_prefill);
+/// Of the decodes of a step, whatever number of positions each runs: KV is read once for all of them.
+Operator decode_attention(const ModelSpec& model, std::int64_t tensor_parallel, const StepShape& shape);
 
 /// The names of the two.
 inline constexpr std::string_view kPrefillAttention = "prefill attention";

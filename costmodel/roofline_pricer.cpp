@@ -28,9 +28,7 @@ class RooflinePrices {
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
     return costs_of(row_operators(model_, tensor_parallel_, rows));
   }
-  void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
-    decode_attention_.add(decodes, context, beside_prefill, cost);
-  }
+  void add_decodes(const StepShape& shape, StepCost& cost) const { decode_attention_.add(shape, cost); }
   void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
                          StepLine& line) const {
     decode_attention_.add_growth(decodes, context, growth, line);

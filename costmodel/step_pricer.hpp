@@ -118,6 +118,7 @@ class StepPricer {
 
   /// The line on which the prices of this step and those after it lie, when each step adds `context_growth`
   /// (>= 0) to the decode context and the tokens of every chunk to its past, and nothing else changes.
+  /// Precondition: decodes run one position each.
   /// Nothing from a pricer that cannot promise one: its steps are then priced one by one.
   [[nodiscard]] virtual std::optional<StepLine> line(const StepShape& /*shape*/,
                                                      std::int64_t /*context_growth*/) const {
@@ -130,6 +131,9 @@ struct PricerLimits {
   std::int64_t max_tokens = 0;  ///< most tokens of a step (max_num_batched_tokens)
   std::int64_t max_rows = 0;    ///< most sequences of a step (max_num_seqs); also bounds captured CUDA graphs
   std::int64_t max_context = 0;  ///< longest sequence (max_model_len), for CostBasis alone; 0: not known
+  std::int64_t max_queries = 1;  ///< most positions of a decode: drafted tokens and one
+
+  [[nodiscard]] std::int64_t max_decode_tokens() const { return max_rows * max_queries; }
 };
 
 /// Pricer of the level that the options ask for: `calibrated` where a profile of the library's kernels is

@@ -54,7 +54,7 @@ class OperatorCosts {
 
 /// `Prices` gives, for one model on one GPU:
 ///   OperatorCosts token_costs(tokens), row_costs(rows): what depends on those counts alone;
-///   add_decodes(decodes, context, beside_prefill, cost), add_decode_growth(decodes, context, growth, line);
+///   add_decodes(shape, cost), add_decode_growth(decodes, context, growth, line);
 ///   add_chunks(chunks, cost, line) -> tokens in them; with a line, their growth is added to it, too.
 template <class Prices>
 class TabledPricer final : public StepPricer {
@@ -62,13 +62,14 @@ class TabledPricer final : public StepPricer {
   TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits)
       : prices_(std::move(prices)),
         basis_(std::move(basis)),
-        graph_sizes_(limits.max_rows, options.cuda_graphs),
+        graph_sizes_(limits.max_decode_tokens(), options.cuda_graphs),
         host_fixed_(options.host_fixed),
         host_per_sequence_(options.host_per_sequence),
         host_overlap_(options.host_overlap) {
-    by_tokens_ = tabulate(std::max(limits.max_tokens, graph_sizes_.padded(limits.max_rows)),
+    by_tokens_ = tabulate(std::max(limits.max_tokens, graph_sizes_.padded(limits.max_decode_tokens())),
                           [this](std::int64_t tokens) { return prices_.token_costs(tokens).sum(); });
-    by_rows_ = tabulate(limits.max_rows, [this](std::int64_t rows) { return prices_.row_costs(rows).sum(); });
+    by_rows_ = tabulate(limits.max_decode_tokens(),
+                        [this](std::int64_t rows) { return prices_.row_costs(rows).sum(); });
   }
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
@@ -85,7 +86,7 @@ class TabledPricer final : public StepPricer {
     }
     if (shape.decodes > 0) {
       StepCost decodes;
-      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), decodes);
+      prices_.add_decodes(shape, decodes);
       times.push_back({kDecodeAttention, decodes.total()});
     }
     prices_.row_costs(shape.sampled_rows).append_to(times);
@@ -115,14 +116,14 @@ class TabledPricer final : public StepPricer {
   /// With a line, adds the growth of the chunks to it.
   [[nodiscard]] StepCost price(const StepShape& shape, StepLine* line) const {
     StepCost attention;
-    std::int64_t tokens = shape.decodes;
+    std::int64_t tokens = shape.decode_tokens();
     if (shape.chunks.empty()) {
       tokens = graph_sizes_.padded(tokens);
     } else {
       tokens += prices_.add_chunks(shape.chunks, attention, line);
     }
     if (shape.decodes > 0) {
-      prices_.add_decodes(shape.decodes, shape.decode_context, !shape.chunks.empty(), attention);
+      prices_.add_decodes(shape, attention);
     }
     StepCost cost = attention + linear_cost(tokens) + sampling_cost(shape.sampled_rows);
     const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
@@ -132,7 +133,7 @@ class TabledPricer final : public StepPricer {
 
   /// Padding to CUDA graphs included.
   [[nodiscard]] std::int64_t tokens_run(const StepShape& shape) const {
-    return shape.chunks.empty() ? graph_sizes_.padded(shape.decodes) : shape.tokens();
+    return shape.chunks.empty() ? graph_sizes_.padded(shape.decode_tokens()) : shape.tokens();
   }
 
   template <class CostOf>

@@ -41,13 +41,13 @@ WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : w
 }
 
 void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth) {
-  const std::int64_t attended = shape.decode_context * steps + context_growth * triangular(steps);
+  const std::int64_t grown = context_growth * triangular(steps);
   steps_ += steps;
   sampling_steps_ += shape.sampled_rows > 0 ? steps : 0;
   tokens_ += shape.tokens() * steps;
   rows_ += shape.sampled_rows * steps;
-  pairs_ += attended;
-  keys_ += attended;
+  pairs_ += shape.decode_pairs() * steps + grown * shape.queries;
+  keys_ += shape.decode_keys() * steps + grown;
   for (ChunkShape chunk : shape.chunks) {
     for (std::int64_t step = 0; step < steps; ++step) {
       pairs_ += attention_pairs(chunk, window_);
@@ -59,8 +59,8 @@ void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t co
 
 StepWork WorkTotals::of_step(const StepShape& shape) const {
   const std::int64_t tokens = shape.tokens();
-  std::int64_t pairs = shape.decode_context;
-  std::int64_t keys = shape.decode_context;
+  std::int64_t pairs = shape.decode_pairs();
+  std::int64_t keys = shape.decode_keys();
   for (const ChunkShape& chunk : shape.chunks) {
     pairs += attention_pairs(chunk, window_);
     keys += attention_keys(chunk, window_);

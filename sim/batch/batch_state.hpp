@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "sim/batch/cached_prefix.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
 #include "sim/batch/sequence_store.hpp"
+#include "sim/batch/speculation.hpp"
 #include "sim/batch/step_plan.hpp"
 #include "sim/kvcache/block_pool.hpp"
 #include "workloads/request.hpp"
@@ -33,8 +35,9 @@ class BatchState {
              RunningOrder order);
   /// With a store of its own.
   BatchState(BlockCount blocks, std::int64_t block_size, std::optional<std::int64_t> attention_window,
-             RunningOrder order)
-      : BatchState(std::make_shared<SequenceStore>(blocks, block_size), attention_window, order) {}
+             RunningOrder order, bool caches_prefixes = false)
+      : BatchState(std::make_shared<SequenceStore>(blocks, block_size, caches_prefixes), attention_window,
+                   order) {}
 
   // --- reading ---
   [[nodiscard]] const SequenceStore& store() const { return *store_; }
@@ -62,6 +65,30 @@ class BatchState {
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return sequence(id).prompt + emitted(id); }
   /// Blocks held, now; between steps.
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
+  /// Of those, blocks that nobody else holds but who is about to lose theirs.
+  [[nodiscard]] std::int64_t exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const;
+  /// New blocks that the next decode step of all takes; and this decoding sequence in it.
+  [[nodiscard]] std::int64_t decode_blocks_needed() const {
+    return drafting_ ? drafting_->blocks_needed : decodes_.blocks_needed();
+  }
+  [[nodiscard]] std::int64_t blocks_needed(SequenceId id) const;
+  /// Blocks of a sequence of which so many tokens are computed or about to be; with lookahead slots.
+  [[nodiscard]] std::int64_t blocks_with_lookahead(std::int64_t tokens) const;
+
+  // --- speculation (speculative_decodes.cpp) ---
+  /// From now on decodes draft tokens. To be called before anything runs. `max_model_len`: no sequence needs
+  /// slots beyond it.
+  void speculate(const SpeculationRule& rule, std::int64_t max_model_len);
+  [[nodiscard]] bool speculates() const { return drafting_.has_value(); }
+  /// Finds out how many tokens are drafted for each sequence in the next decode step, and the blocks it
+  /// takes. To be called before a step is planned. O(running).
+  void prepare_drafts();
+  /// Drafted tokens of each sequence in the next decode step, or in the one that runs.
+  [[nodiscard]] std::int64_t drafts() const { return drafting_ ? drafting_->drafts : 0; }
+  /// Takes the blocks of a decode step of all that have not dropped theirs. O(running).
+  void take_draft_blocks();
+  /// In the step that has just ended, sequences emit what was accepted of their drafts. O(running).
+  DraftCounts accept_drafts();
 
   // --- changing ---
   SequenceStore& store() { return *store_; }
@@ -70,16 +97,23 @@ class BatchState {
   }
   /// Takes a waiting sequence out for good. O(place in the queue).
   void reject(SequenceId id);
-  /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
+  /// What of a waiting sequence is cached.
+  [[nodiscard]] CachedPrefix cached_prefix(SequenceId id);
+  /// The blocks of a running sequence that is about to be preempted. It still counts as running.
+  void drop_blocks(SequenceId id);
+  /// Puts a running sequence that has no blocks any more at the head of the queue, keeping what it has
+  /// emitted.
   void preempt(SequenceId id);
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);
-  /// Moves a waiting sequence to the running list; takes reserved blocks. O(place in the queue).
-  void admit(const StepPlan::Admission& admission, TimePoint now);
-  /// Takes the blocks that `tokens` more cached tokens of a prefilling sequence need.
+  /// A sequence that is about to be admitted takes the blocks of its cached prefix.
+  void hold_prefix(const StepPlan::Admission& admission);
+  /// ... and those reserved for it.
+  void reserve_blocks(const StepPlan::Admission& admission);
+  /// Moves it from the queue to the running list. O(place in the queue).
+  void admit(SequenceId id, TimePoint now);
+  /// Takes the blocks that `tokens` more computed tokens of a sequence that prefills, or is about to, need.
   void take_chunk_blocks(SequenceId id, std::int64_t tokens);
-  /// Takes the blocks that a decode step of all needs.
-  void take_decode_blocks() { store_->pool.take(BlockCount(decodes_.blocks_needed())); }
   /// Sets a decoding sequence aside for a step it does not take part in. To be put back by resume_decode().
   void suspend_decode(SequenceId id);
   void resume_decode(SequenceId id);
@@ -110,6 +144,14 @@ class BatchState {
   void stop_running();
 
  private:
+  struct Drafting {
+    SpeculationRule rule;
+    std::int64_t max_model_len = 0;
+    std::int64_t drafts = 0;         // of each sequence, as of prepare_drafts()
+    std::int64_t blocks_needed = 0;  // likewise
+  };
+
+  [[nodiscard]] std::int64_t draft_blocks_needed(SequenceId id) const;
   Sequence& at(SequenceId id) { return store_->at(id); }
   void link(SequenceId id);
   void unlink(SequenceId id);
@@ -121,6 +163,7 @@ class BatchState {
   std::shared_ptr<SequenceStore> store_;
   std::optional<std::int64_t> attention_window_;
   DecodeSet decodes_;
+  std::optional<Drafting> drafting_;
   RunningOrder order_;
   std::vector<SequenceId> prefilling_;
   std::vector<SequenceId> first_timers_;  // decode without having emitted a token

@@ -63,6 +63,9 @@ class DecodeSet {
   /// O(changes), whatever the number of steps.
   void advance(TimePoint first_end, TimePoint last_end, std::int64_t steps);
   [[nodiscard]] std::span<const TokenGap> gaps() const { return gaps_; }
+  /// In the step that has just ended, a member emitted so many tokens more than one. Preconditions: it does
+  /// not grow (Sequence::grows), and has as many left to emit. O(1).
+  void emit_more(Sequence& sequence, SequenceId id, std::int64_t tokens);
 
   /// Steps after which the next member has emitted its last token. Precondition: not empty. O(1).
   [[nodiscard]] std::int64_t steps_to_next_finish() const { return finishes_.next(step_) - step_; }

@@ -51,6 +51,11 @@ class ReplicaView {
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return state_.tokens(id); }
   [[nodiscard]] std::int64_t computed(SequenceId id) const { return state_.computed(id); }
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const { return state_.held_blocks(id); }
+  /// Blocks that become free when a running sequence is preempted after those that `plan` preempts: the ones
+  /// that it shares with others do not. Asked before any cached_prefix() of this plan.
+  [[nodiscard]] std::int64_t blocks_freed_by(const StepPlan& plan, SequenceId id) const {
+    return state_.exclusive_blocks(id, plan.preempted);
+  }
   /// Tokens a prefilling or waiting sequence must still run before it emits.
   [[nodiscard]] std::int64_t prefill_left(SequenceId id) const { return tokens(id) - computed(id); }
 
@@ -63,10 +68,19 @@ class ReplicaView {
     return prefixes_ == nullptr ? CachedPrefix{} : prefixes_->find(plan, id);
   }
 
+  /// Tokens that one decode step runs of each decoding sequence: 1, or with k drafted ones k + 1.
+  [[nodiscard]] std::int64_t tokens_per_decode() const { return state_.drafts() + 1; }
+  /// Of all of them together.
+  [[nodiscard]] std::int64_t decode_tokens() const { return decode_count() * tokens_per_decode(); }
   /// New blocks that one decode step of all decoding sequences takes.
-  [[nodiscard]] std::int64_t decode_blocks_needed() const { return state_.decodes().blocks_needed(); }
-  /// Whether that step gives this decoding sequence one of them.
-  [[nodiscard]] bool needs_block(SequenceId id) const { return state_.decodes().needs_block(sequence(id)); }
+  [[nodiscard]] std::int64_t decode_blocks_needed() const { return state_.decode_blocks_needed(); }
+  /// How many of them that step gives this decoding sequence.
+  [[nodiscard]] std::int64_t blocks_needed(SequenceId id) const { return state_.blocks_needed(id); }
+  /// Blocks that a prefilling sequence holds once so many of its tokens are computed: slots that are kept
+  /// ahead for drafted tokens included.
+  [[nodiscard]] std::int64_t chunk_blocks(std::int64_t tokens) const {
+    return state_.blocks_with_lookahead(tokens);
+  }
   /// Tokens a decode step attends to with so many cached (sliding windows cut it).
   [[nodiscard]] std::int64_t attended(std::int64_t computed) const {
     return state_.decodes().attended(computed);

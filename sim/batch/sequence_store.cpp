@@ -36,6 +36,9 @@ SequenceId SequenceStore::add(const Request& request, std::int64_t output_limit)
   fresh.output = std::min(request.output.count(), output_limit);
   fresh.max_new = std::min(request.max_new.count(), output_limit);
   at(id) = fresh;
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->enter(id, request);
+  }
   return id;
 }
 
@@ -57,7 +60,20 @@ void SequenceStore::take_from_queue(SequenceId id) {
   }
 }
 
+void SequenceStore::give_up_blocks(SequenceId id, std::int64_t computed, bool recomputes) {
+  Sequence& s = at(id);
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    pool.add_free(BlockCount(prefixes->release(id, s.held_blocks, computed, recomputes)));
+  } else {
+    pool.give_back(BlockCount(s.held_blocks));
+  }
+  s.held_blocks = 0;
+}
+
 void SequenceStore::vacate(SequenceId id) {
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->leave(id);
+  }
   at(id).state = Sequence::State::gone;
   vacant.push_back(id);
 }
@@ -95,6 +111,8 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   s.was_admitted = true;
   s.admitted = result.admitted;
   s.preemptions = result.preemptions;
+  s.cached = result.cached;
+  s.recached = result.recached;
   if (!s.first_token_here) {
     s.emitted = 1;
     ++tokens;
@@ -103,7 +121,17 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   }
 }
 
-bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
+PrefixMatch SequenceStore::cached_to_load(SequenceId id) {
+  PrefixCache* const prefixes = pool.prefixes();
+  return prefixes == nullptr ? PrefixMatch{} : prefixes->match(id, sequence(id).prompt);
+}
+
+std::int64_t SequenceStore::free_blocks_to_load(SequenceId id) {
+  const PrefixMatch cached = cached_to_load(id);
+  return pool.blocks_for(tokens_to_load(sequence(id))) - cached.blocks + cached.idle;
+}
+
+bool SequenceStore::can_load_next(std::int64_t blocks_kept) {
   if (starving != kNoSequence) {
     return false;
   }
@@ -111,7 +139,7 @@ bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
   if (!waiting.empty() && sequence(waiting.front()).request_id < next.request_id) {
     return false;
   }
-  return pool.blocks_for(tokens_to_load(next)) + blocks_kept <= pool.free().count();
+  return free_blocks_to_load(expected.front()) + blocks_kept <= pool.free().count();
 }
 
 SequenceId SequenceStore::load_next() {
@@ -125,23 +153,39 @@ void SequenceStore::give_blocks(SequenceId id) {
   Sequence& s = at(id);
   s.state = Sequence::State::loading;
   s.held_blocks = pool.blocks_for(tokens_to_load(s));
-  pool.take(BlockCount(s.held_blocks));
+  const PrefixMatch cached = cached_to_load(id);
+  if (cached.blocks > 0) {
+    pool.prefixes()->hold(id, cached.blocks);
+    pool.remove_free(BlockCount(cached.idle));
+  }
+  pool.take(BlockCount(s.held_blocks - cached.blocks));
   ++loading;
   computed_expected -= is_computed(s) ? 1 : 0;
   promised_blocks += is_computed(s) ? 0 : s.held_blocks;
 }
 
 SequenceId SequenceStore::computed_in_need() const {
-  if (computed_expected == 0 || promised_blocks == 0 || promised_blocks != pool.held().count()) {
+  if (computed_expected == 0 || promised_blocks == 0 || !only_promises_hold_blocks()) {
     return kNoSequence;
   }
   return *std::find_if(expected.begin(), expected.end(),
                        [this](SequenceId id) { return is_computed(sequence(id)); });
 }
 
+// Blocks that several share are held once and promised by each.
+bool SequenceStore::only_promises_hold_blocks() const {
+  if (pool.prefixes() == nullptr) {
+    return promised_blocks == pool.held().count();
+  }
+  return std::none_of(sequences.begin(), sequences.end(), [](const Sequence& s) {
+    return is_running(s) || s.state == Sequence::State::ready || s.state == Sequence::State::handed_over ||
+           (s.state == Sequence::State::loading && is_computed(s));
+  });
+}
+
 std::vector<SequenceId> SequenceStore::load_at_others_expense(SequenceId id) {
   std::vector<SequenceId> others;
-  while (pool.blocks_for(tokens_to_load(sequence(id))) > pool.free().count()) {
+  while (free_blocks_to_load(id) > pool.free().count()) {
     others.push_back(take_back_last());
   }
   erase_from(expected, id);
@@ -172,6 +216,9 @@ void SequenceStore::loaded(SequenceId id, TimePoint now) {
   INFEROMETER_CHECK(s.prefill_replica >= 0, "KV comes from where the prompt was computed");
   s.state = Sequence::State::ready;
   s.computed = tokens_to_load(s);
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->cover(id, s.computed);
+  }
   s.handover = now - s.prefill_end;
   ready.push_back(id);
 }
@@ -187,8 +234,7 @@ void SequenceStore::stop_expecting(SequenceId id) {
   if (s.state == Sequence::State::loading) {
     --loading;
     promised_blocks -= is_computed(s) ? 0 : s.held_blocks;
-    pool.give_back(BlockCount(s.held_blocks));
-    s.held_blocks = 0;
+    give_up_blocks(id, 0, false);
   } else {
     INFEROMETER_CHECK(s.state == Sequence::State::expected, "only what is still expected can stay away");
     computed_expected -= is_computed(s) ? 1 : 0;
@@ -228,12 +274,12 @@ void SequenceStore::release(SequenceId id) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::handed_over, "only what was handed over is released");
   --handed_over;
-  pool.give_back(BlockCount(s.held_blocks));
+  give_up_blocks(id, s.computed, false);
   vacate(id);
 }
 
 void SequenceStore::clear() {
-  pool.give_back(pool.held());
+  pool.clear();
   sequences.clear();
   vacant.clear();
   waiting.clear();

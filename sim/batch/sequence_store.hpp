@@ -18,6 +18,7 @@ struct PromptResult {
   TimePoint admitted;     ///< to that replica's batch
   TimePoint first_token;  ///< when its prefill ended, and its first token came out
   std::int32_t preemptions = 0;
+  PrefixSources cached{}, recached{};
 };
 
 /// How a sequence whose KV comes from elsewhere is queued.
@@ -31,7 +32,8 @@ struct Expectation {
 /// pipeline has one micro-batch. O(1) each, except where said.
 class SequenceStore {
  public:
-  SequenceStore(BlockCount blocks, std::int64_t block_size) : pool(blocks, block_size) {}
+  SequenceStore(BlockCount blocks, std::int64_t block_size, bool caches_prefixes = false)
+      : pool(blocks, block_size, caches_prefixes) {}
 
   [[nodiscard]] const Sequence& sequence(SequenceId id) const {
     return sequences[static_cast<std::size_t>(id)];
@@ -42,6 +44,8 @@ class SequenceStore {
   /// Takes a sequence out of the waiting queue. O(place).
   void take_from_queue(SequenceId id);
   void vacate(SequenceId id);
+  /// All blocks it holds, the first `computed` tokens of it in them. `recomputes`: it will run again.
+  void give_up_blocks(SequenceId id, std::int64_t computed, bool recomputes);
 
   // --- KV that comes from elsewhere: expected -> loading -> ready, then it decodes ---
   /// O(place from the back).
@@ -49,13 +53,13 @@ class SequenceStore {
   /// Its prompt has been computed; to be told before its KV is here.
   void prompt_computed(SequenceId id, const PromptResult& result);
   [[nodiscard]] static bool is_computed(const Sequence& s) { return s.prefill_replica >= 0; }
-  /// Tokens of KV that come.
+  /// Tokens whose KV it must have to decode. Those that are cached here already need not come.
   [[nodiscard]] static std::int64_t tokens_to_load(const Sequence& s) {
     return s.prompt - (s.first_token_here ? 1 : 0);
   }
   /// Whether the first expected sequence may take its blocks while so many must stay free: none that is older
   /// waits for blocks.
-  [[nodiscard]] bool can_load_next(std::int64_t blocks_kept) const;
+  [[nodiscard]] bool can_load_next(std::int64_t blocks_kept);
   /// Takes the blocks of the first expected sequence.
   SequenceId load_next();
   /// The first expected sequence whose prompt is computed, when it may have to take back blocks to get its
@@ -109,6 +113,9 @@ class SequenceStore {
   SequenceId add(const Request& request, std::int64_t output_limit);
   void stop_expecting(SequenceId id);
   void queue_expected(SequenceId id);
+  [[nodiscard]] PrefixMatch cached_to_load(SequenceId id);
+  [[nodiscard]] std::int64_t free_blocks_to_load(SequenceId id);
+  [[nodiscard]] bool only_promises_hold_blocks() const;
   void give_blocks(SequenceId id);
   SequenceId take_back_last();
 };

@@ -11,6 +11,7 @@
 #include "sim/cli/known_word.hpp"
 #include "sim/cli/named_file.hpp"
 #include "sim/cli/roofline_report.hpp"
+#include "sim/cli/speculation_options.hpp"
 #include "sim/cli/step_argument.hpp"
 
 namespace inferometer {
@@ -23,6 +24,9 @@ constexpr const char* kExamples =
     "  inferometer roofline --model llama-3-8b --gpu h100-sxm --chunk 512@8192 --decode 64@1024\n"
     "  inferometer roofline --model llama-3-70b --gpu h100-sxm --tensor-parallel 8 --decode 1@4096 "
     "--sweep batch=1:512\n"
+    "  inferometer roofline --model llama-3-8b --gpu h100-sxm --decode 64@1024 --speculate 4 --acceptance "
+    "0.7 "
+    "--method eagle\n"
     "  inferometer roofline --model llama-3-8b --gpu h100-sxm --decode 64@1024 --quantization fp8 "
     "--kv-cache-dtype fp8\n";
 
@@ -35,6 +39,7 @@ struct RooflineOptions {
   std::string kernels = "vllm";
   std::string kernel_profile;
   NumberFormats formats;
+  SpeculationOptions speculation;
   bool csv = false;
 };
 
@@ -139,7 +144,12 @@ void run_roofline(const RooflineOptions& options) {
   Parallelism parallelism = in_one_node(options.tensor_parallel);
   parallelism.pipeline = options.pipeline_parallel;
   check_split(setting.model, parallelism);
-  const std::string text = all_stages(setting, step, options);
+  if (options.speculation.is_asked_for() && options.pipeline_parallel > 1) {
+    throw ConfigError(Position{}, "--speculate goes with --pipeline-parallel 1");
+  }
+  const std::string text = options.speculation.is_asked_for()
+                               ? options.speculation.report(setting, cost, step, options.sweep, options.csv)
+                               : all_stages(setting, step, options);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -189,6 +199,7 @@ void add_roofline_command(CLI::App& app) {
       ->check(file_fault)
       ->excludes(kernels);
   options->formats.add_options(*command);
+  options->speculation.add_options(*command);
   command->add_flag("--csv", options->csv, "Values with a header instead of a table");
   command->footer(kExamples);
   command->callback([options] { run_roofline(*options); });

@@ -70,6 +70,11 @@ struct DisaggregationSetup {
   /// Prompt tokens waiting on every prefill replica above which a prompt goes to the mixed pool, or, when
   /// that is as full, borrows a decode replica for it (Splitwise).
   std::optional<std::int64_t> overflow_tokens;
+
+  /// Whether local_prefill asks how much of a prompt the decode replica has cached.
+  [[nodiscard]] bool counts_cached_tokens() const {
+    return local_prefill != LocalPrefill::never && local_prefill != LocalPrefill::prefill_load;
+  }
 };
 
 /// What a whole cluster turns away as it arrives.

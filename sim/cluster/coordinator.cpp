@@ -78,9 +78,12 @@ void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
 void Coordinator::place_split(const Attempt& attempt) {
   const Request& request = attempt.request;
   const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request);
-  if (is_prefilled_locally(request, prefill)) {
+  // Whoever counts what the decode replica has cached has to choose it first.
+  const bool counts_cached = setup_->disaggregation->counts_cached_tokens() && !request.content.empty();
+  const std::int32_t decode = counts_cached ? fleet_.choose(PoolRole::decode, request) : -1;
+  if (is_prefilled_locally(request, prefill, counts_cached ? control_.cached_tokens(decode, request) : 0)) {
     ++totals_.local_prefills;
-    place_whole(attempt, fleet_.choose(PoolRole::decode, request));
+    place_whole(attempt, counts_cached ? decode : fleet_.choose(PoolRole::decode, request));
     return;
   }
   if (const std::optional<std::int32_t> other = overflow(request)) {
@@ -99,20 +102,22 @@ void Coordinator::place_split(const Attempt& attempt) {
   handovers_->begin(attempt, prefill);
 }
 
-bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t prefill) const {
+bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t prefill,
+                                       std::int64_t cached_tokens) const {
   using LocalPrefill = DisaggregationSetup::LocalPrefill;
   const DisaggregationSetup& split = *setup_->disaggregation;
   const std::int64_t prompt = request.prompt.count();
-  // Nothing of a prompt is cached on a decode replica yet: all of it counts.
-  const bool is_bounded = prompt < split.max_local_prefill_tokens && 1 < split.local_share;
+  const std::int64_t left = prompt - cached_tokens;
+  const bool is_bounded = left < split.max_local_prefill_tokens &&
+                          static_cast<double>(left) < split.local_share * static_cast<double>(prompt);
   const auto is_loaded = [&] { return load(prefill).prefill_tokens > split.prefill_load_tokens; };
   switch (split.local_prefill) {
     case LocalPrefill::never:
       return false;
     case LocalPrefill::short_prompt:
-      return prompt <= split.max_local_prefill_tokens;
+      return left <= split.max_local_prefill_tokens;
     case LocalPrefill::short_or_busy:
-      return prompt <= split.max_local_prefill_tokens || load(prefill).waiting >= split.prefill_queue_limit;
+      return left <= split.max_local_prefill_tokens || load(prefill).waiting >= split.prefill_queue_limit;
     case LocalPrefill::isl_bounding:
       return is_bounded;
     case LocalPrefill::prefill_load:

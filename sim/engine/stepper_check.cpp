@@ -70,6 +70,8 @@ StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t 
                {"sampled rows", step.shape.sampled_rows},
                {"prefilled tokens", step.prefill_tokens},
                {"emitted", step.emitted},
+               {"drafted tokens", step.drafted.draft_tokens},
+               {"accepted tokens", step.drafted.accepted_tokens},
                {"running", step.running},
                {"preempted", step.preempted},
                {"blocks held", step.held_blocks.count()}}};

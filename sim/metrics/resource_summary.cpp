@@ -185,6 +185,31 @@ std::optional<Energy> energy(std::span<const PoolAccount> pools, const RunFigure
   return energy;
 }
 
+std::optional<SpeculationSummary> speculation(std::span<const PoolAccount> pools) {
+  SpeculationSummary summary;
+  DraftCounts& counts = summary.counts;
+  std::int64_t positions = 0;
+  for (const PoolAccount& pool : pools) {
+    const DraftCounts& drafted = pool.totals.drafted;
+    counts.add(drafted);
+    if (drafted.drafts > 0) {
+      positions = std::max(positions, drafted.draft_tokens / drafted.drafts);  // all of a pool have as many
+    }
+  }
+  if (counts.drafts == 0) {
+    return std::nullopt;
+  }
+  const auto drafts = static_cast<double>(counts.drafts);
+  const auto accepted = static_cast<double>(counts.accepted_tokens);
+  summary.acceptance_rate = accepted / static_cast<double>(counts.draft_tokens);
+  summary.acceptance_length = 1 + accepted / drafts;
+  for (std::size_t position = 0; position < static_cast<std::size_t>(positions); ++position) {
+    summary.acceptance_by_position.push_back(static_cast<double>(counts.accepted_by_position[position]) /
+                                             drafts);
+  }
+  return summary;
+}
+
 }  // namespace
 
 ResourceSummary summarize_resources(std::span<const PoolAccount> pools, const RunFigures& run) {
@@ -205,6 +230,7 @@ ResourceSummary summarize_resources(std::span<const PoolAccount> pools, const Ru
   add_levels(summary, pools, cost.total(), run.duration);
   summary.money = money(pools, run);
   summary.energy = energy(pools, run);
+  summary.speculation = speculation(pools);
   return summary;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "sim/metrics/recorder.hpp"
@@ -72,8 +73,20 @@ struct Energy {
   std::optional<double> joules_per_request;
 };
 
+/// What came of drafting tokens; names and definitions of vLLM (v1/spec_decode/metrics.py).
+struct SpeculationSummary {
+  DraftCounts counts;
+  double acceptance_rate = 0;  ///< accepted tokens of all that were drafted
+  /// Tokens that a sequence emits in a step in which it verifies drafts: 1 + accepted tokens a draft.
+  double acceptance_length = 0;
+  /// Of the drafts, those whose token at this position was accepted, with all before it; up to the last
+  /// position that tokens were drafted for.
+  std::vector<double> acceptance_by_position;
+};
+
 struct ResourceSummary {
   std::int64_t preemptions = 0;
+  std::optional<SpeculationSummary> speculation;  ///< absent when nothing was drafted
   TimeSplit time_split;
   double extrapolated_share = 0;  ///< of the time in steps, kernels outside of what was measured
   std::array<PhaseSummary, kStepPhases> phases;  ///< by StepPhase

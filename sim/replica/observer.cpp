@@ -37,6 +37,7 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
     step.decodes = record.decodes;
     step.prefill_tokens = record.prefill_tokens;
     step.emitted = record.emitted;
+    step.drafted = record.drafted;
     step.running = record.running;
     step.kept_waiting = is_first ? record.kept_waiting : 0;
     divide_queue(record, step);

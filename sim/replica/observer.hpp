@@ -10,6 +10,7 @@
 #include "costmodel/step_shape.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
+#include "sim/batch/speculation.hpp"
 #include "sim/replica/stretch.hpp"
 #include "workloads/request.hpp"
 
@@ -31,9 +32,10 @@ struct StepRecord {
   const StepShape& shape;  ///< what was priced in the first step, padding included
   /// What each step adds to shape.decode_context. Chunks find those before them in their past.
   std::int64_t context_growth = 0;
-  std::int64_t decodes = 0;         ///< sequences that decoded one token in each step
+  std::int64_t decodes = 0;  ///< sequences that decoded in each step: a token each, and accepted drafts
   std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run in each step
-  std::int64_t emitted = 0;         ///< tokens at the end of each step: decodes plus finished prefills
+  std::int64_t emitted = 0;         ///< tokens at the end of each step: of decodes and of finished prefills
+  DraftCounts drafted{};            ///< of the one step, where decodes draft
   std::int64_t running = 0;         ///< sequences running during the steps
   std::int64_t kept_waiting = 0;    ///< sequences that had waited for some time when the first step started
   std::int64_t queued = 0;  ///< sequences waiting once the first step had begun, without those it admits

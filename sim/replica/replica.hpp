@@ -32,6 +32,8 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  ///< longest prompt plus output; must fit into the blocks
   std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
+  std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
+  bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   Stepper stepper = Stepper::fast;
 };
 
@@ -42,14 +44,17 @@ struct StepCounts {
   std::int64_t changing_batch = 0;  ///< single steps that admit, preempt, reject or end a prefill
   std::int64_t unpromised = 0;      ///< single steps because the policy does not say how long its plan holds
   std::int64_t without_line = 0;    ///< single steps because the pricer knows no line
+  std::int64_t speculating = 0;     ///< single steps because what is accepted is not known before
   std::int64_t by_reference = 0;    ///< single steps of the reference stepper
 
   [[nodiscard]] std::int64_t single() const {
-    return changing_batch + unpromised + without_line + by_reference;
+    return changing_batch + unpromised + without_line + speculating + by_reference;
   }
   friend StepCounts operator+(const StepCounts& a, const StepCounts& b) {
-    return {a.stretches + b.stretches,   a.in_stretches + b.in_stretches, a.changing_batch + b.changing_batch,
-            a.unpromised + b.unpromised, a.without_line + b.without_line, a.by_reference + b.by_reference};
+    return {a.stretches + b.stretches,           a.in_stretches + b.in_stretches,
+            a.changing_batch + b.changing_batch, a.unpromised + b.unpromised,
+            a.without_line + b.without_line,     a.speculating + b.speculating,
+            a.by_reference + b.by_reference};
   }
 };
 
@@ -72,6 +77,7 @@ struct PushedChunk {
 struct LoadStart {
   std::int64_t request_id = 0;
   SequenceId sequence = kNoSequence;
+  std::int64_t cached_tokens = 0;  ///< of the prompt, whose KV is there already
 };
 
 /// What was lost with a replica.
@@ -86,7 +92,7 @@ struct Evacuated {
 /// owns the clock: it calls start_steps() when the replica is free and end_steps() when the time it returned
 /// has come. A replica with a pipeline is several of these, one for each micro-batch in flight, over one
 /// SequenceStore and one Pipeline; what concerns the queue may be asked of any of them.
-class Replica {
+class Replica : private PrefixLookup {
  public:
   Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
           std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer);
@@ -138,6 +144,9 @@ class Replica {
   [[nodiscard]] std::optional<TimePoint> running_until() const {
     return running_ ? std::optional(running_->stretch.end()) : std::nullopt;
   }
+  /// Steps that have begun get their blocks, and what they compute is cached. As interrupt() has it for
+  /// `has_decided`.
+  void settle_blocks(TimePoint now, bool has_decided);
   /// While steps run: as of the start of the first, its blocks taken.
   [[nodiscard]] const BatchState& state() const { return state_; }
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
@@ -184,6 +193,7 @@ class Replica {
     std::int64_t queued = 0;        // once it had
     std::int64_t prefill_tokens = 0;
     BlockCount held_blocks;  // during the first step
+    std::int64_t steps_with_blocks = 1;
     bool is_stretch = false;
     bool ends_on_arrival = false;
   };
@@ -192,12 +202,18 @@ class Replica {
     std::optional<Stability> stability;
     std::int64_t StepCounts::*otherwise;
   };
+  /// How much of the plan has got its blocks.
+  struct Booked {
+    std::size_t preempted = 0, chunks = 0, admitted = 0;
+    bool decode = false;
+  };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
   void tell_idle(TimePoint now);
   void note_joined();
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();
+  [[nodiscard]] LoadStart load_start(SequenceId id) const;
   bool plan_something(TimePoint now);
   [[nodiscard]] bool plan_runs_a_step() const;
   bool spare_the_oldest();
@@ -207,11 +223,18 @@ class Replica {
   [[nodiscard]] std::int64_t steps_before_a_prefill_ends() const;
   [[nodiscard]] std::int64_t kept_waiting(TimePoint now) const;
   void reject_unrunnable(TimePoint now);
+  CachedPrefix find(const StepPlan& plan, SequenceId id) override;
+  void book();
+  void book_chunks(Sequence::State state);
+  [[nodiscard]] std::int64_t decode_blocks_of_plan() const;
   void carry_out(TimePoint now);
+  void note_pushed(SequenceId id, std::int64_t tokens, std::int64_t past);
   [[nodiscard]] StepShape shape_of_plan();
   void begin(TimePoint now, const Outlook& outlook);
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
-  void take_later_blocks(StepRecord& record);
+  [[nodiscard]] std::int64_t steps_begun(TimePoint now, bool has_decided) const;
+  void take_blocks_of_steps(std::int64_t steps);
+  void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
 
@@ -222,6 +245,7 @@ class Replica {
   SimulationObserver& observer_;
   BatchState state_;
   StepPlan plan_;
+  Booked booked_;
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow

@@ -34,6 +34,17 @@ void add_latency(Json& metrics, const std::string& name,
   }
 }
 
+/// As vLLM names and counts them: the rates are in percent, and by position not.
+void add_speculation(Json& metrics, const SpeculationSummary& speculation) {
+  constexpr double kPercent = 100;
+  metrics["spec_decode_acceptance_rate"] = kPercent * speculation.acceptance_rate;
+  metrics["spec_decode_acceptance_length"] = speculation.acceptance_length;
+  metrics["spec_decode_num_drafts"] = speculation.counts.drafts;
+  metrics["spec_decode_draft_tokens"] = speculation.counts.draft_tokens;
+  metrics["spec_decode_accepted_tokens"] = speculation.counts.accepted_tokens;
+  metrics["spec_decode_per_position_acceptance_rates"] = speculation.acceptance_by_position;
+}
+
 Json metrics_of(const Summary& summary) {
   Json metrics;
   metrics["definitions"] = to_string(summary.definitions);
@@ -56,6 +67,9 @@ Json metrics_of(const Summary& summary) {
   }
   add_latency(metrics, "e2el", summary.e2el);
   add_latency(metrics, "queue_delay", summary.queue_delay);
+  if (summary.speculation) {
+    add_speculation(metrics, *summary.speculation);
+  }
   return metrics;
 }
 
@@ -112,18 +126,34 @@ Json engine_of(const Summary& summary) {
           {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
 }
 
+Json sources_of(const PrefixSources& sources) {
+  return {{"total", sources.total()},
+          {"own_request", sources.own},
+          {"own_session", sources.session},
+          {"others", sources.others}};
+}
+
+Json prefix_cache_of(const PrefixSummary& prefixes) {
+  return {{"hit_rate_share", prefixes.hit_rate},
+          {"requests_with_hit", prefixes.requests_with_hit},
+          {"cached_tokens", sources_of(prefixes.cached)},
+          {"cached_tokens_after_preemption", sources_of(prefixes.recached)},
+          {"mean_ttft_ms_with_hit", or_null(prefixes.mean_ttft_ms_hit)},
+          {"mean_ttft_ms_without_hit", or_null(prefixes.mean_ttft_ms_miss)}};
+}
+
 Json stepper_of(const Report& report) {
   const StepCounts& counts = report.step_counts;
-  return {{"name", report.stepper},
-          {"events", report.events},
-          {"stretches", counts.stretches},
-          {"steps_in_stretches", counts.in_stretches},
-          {"single_steps", counts.single()},
-          {"single_steps_because",
-           {{"the_batch_changes", counts.changing_batch},
-            {"the_policy_promises_nothing", counts.unpromised},
-            {"the_price_has_no_line", counts.without_line},
-            {"the_reference_stepper_runs", counts.by_reference}}}};
+  Json because = {{"the_batch_changes", counts.changing_batch},
+                  {"the_policy_promises_nothing", counts.unpromised},
+                  {"the_price_has_no_line", counts.without_line},
+                  {"the_reference_stepper_runs", counts.by_reference}};
+  if (counts.speculating > 0) {
+    because["drafts_are_verified"] = counts.speculating;
+  }
+  return {{"name", report.stepper},          {"events", report.events},
+          {"stretches", counts.stretches},   {"steps_in_stretches", counts.in_stretches},
+          {"single_steps", counts.single()}, {"single_steps_because", because}};
 }
 
 /// Without a pipeline there is no bubble to speak of.
@@ -302,6 +332,9 @@ std::string results_json(const Report& report) {
   json["time_split"] = time_split_of(report.summary.time_split);
   json["steps"] = steps_of(report.summary);
   json["engine"] = engine_of(report.summary);
+  if (report.summary.prefixes) {
+    json["prefix_cache"] = prefix_cache_of(*report.summary.prefixes);
+  }
   add_cluster(json, report.summary);
   json["stepper"] = stepper_of(report);
   json["money"] = money_of(report.summary.money);

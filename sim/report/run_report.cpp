@@ -16,14 +16,18 @@ namespace inferometer {
 namespace {
 
 nlohmann::ordered_json pool_json(const PoolDeployment& pool) {
-  return {{"max_model_len", pool.limits.max_model_len},
-          {"max_num_seqs", pool.limits.max_num_seqs},
-          {"kv_blocks", pool.limits.total_blocks},
-          {"kv_bytes_per_token_per_gpu", pool.memory.kv_bytes_per_token.count()},
-          {"weights_bytes", pool.memory.weights.count()},
-          {"activations_bytes", pool.memory.activations.count()},
-          {"other_bytes", pool.memory.other.count()},
-          {"price_dollars_per_hour_per_gpu", pool.spec.gpu.price.count()}};
+  nlohmann::ordered_json json = {{"max_model_len", pool.limits.max_model_len},
+                                 {"max_num_seqs", pool.limits.max_num_seqs},
+                                 {"kv_blocks", pool.limits.total_blocks},
+                                 {"kv_bytes_per_token_per_gpu", pool.memory.kv_bytes_per_token.count()},
+                                 {"weights_bytes", pool.memory.weights.count()}};
+  if (pool.memory.drafter_weights > Bytes(0)) {
+    json["drafter_weights_bytes"] = pool.memory.drafter_weights.count();
+  }
+  json["activations_bytes"] = pool.memory.activations.count();
+  json["other_bytes"] = pool.memory.other.count();
+  json["price_dollars_per_hour_per_gpu"] = pool.spec.gpu.price.count();
+  return json;
 }
 
 /// Of one replica; of several pools, by their names.
@@ -85,10 +89,13 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
   if (trace == nullptr) {
     return;
   }
-  if (trace->hash_block_tokens() > 0) {
+  const auto caches = [](const Replica& lane) { return lane.state().blocks().prefixes() != nullptr; };
+  if (trace->hash_block_tokens() > 0 &&
+      std::none_of(simulation.lanes().begin(), simulation.lanes().end(), caches)) {
     notes.emplace_back(
-        "the trace marks prompts that share a prefix; no prefix cache is modelled, every prompt is computed "
-        "in full (how much is shared: inferometer workload inspect)");
+        "the trace marks prompts that share a prefix; without a prefix cache every prompt is computed in "
+        "full "
+        "(how much is shared: inferometer workload inspect)");
   }
   if (trace->skipped_lines() == 0) {
     return;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/cluster_text.hpp"
+#include "sim/report/prefix_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
@@ -59,6 +60,7 @@ class SummaryText {
   void write_time_split();
   void write_pools();
   void write_batches();
+  void write_speculation();
   void write_stepper();
   void write_memory();
   void write_cluster();
@@ -297,6 +299,22 @@ void SummaryText::write_batches() {
   phase(StepPhase::decode, "decode");
   phase(StepPhase::mixed, "mixed");
   write_stepper();
+  write_speculation();
+}
+
+void SummaryText::write_speculation() {
+  if (!summary_.speculation) {
+    return;
+  }
+  const SpeculationSummary& speculation = *summary_.speculation;
+  std::string text = fmt::format(
+      "{} of {} drafted tokens accepted ({} %), {} tokens a step and sequence; by position ",
+      grouped(speculation.counts.accepted_tokens), grouped(speculation.counts.draft_tokens),
+      short_number(100 * speculation.acceptance_rate), short_number(speculation.acceptance_length));
+  for (std::size_t i = 0; i < speculation.acceptance_by_position.size(); ++i) {
+    text += fmt::format("{}{:.0f}", i == 0 ? "" : ", ", 100 * speculation.acceptance_by_position[i]);
+  }
+  sentence("speculation", text + " %");
 }
 
 void SummaryText::write_stepper() {
@@ -313,6 +331,9 @@ void SummaryText::write_stepper() {
   if (counts.unpromised > 0) {
     text += fmt::format("; {} because the policy does not say how long its plan holds",
                         grouped(counts.unpromised));
+  }
+  if (counts.speculating > 0) {
+    text += fmt::format("; {} because they verify drafts", grouped(counts.speculating));
   }
   if (counts.without_line > 0) {
     text += fmt::format("; {} because the cost model knows no line", grouped(counts.without_line));
@@ -332,6 +353,9 @@ void SummaryText::write_memory() {
     sentence("KV cache",
              fmt::format("{} % full while busy, {} % at most, of {} blocks", percent(held.mean_busy),
                          percent(static_cast<double>(held.peak)), grouped(summary_.kv_blocks)));
+  }
+  if (summary_.prefixes) {
+    sentence("prefixes", prefix_sentence(*summary_.prefixes));
   }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));

@@ -50,7 +50,7 @@ PoolSetup pool_setup(const Scenario& scenario, const PoolDeployment& pool,
   // KV heads that a large tensor group holds more than once cross the network once.
   setup.kv_bytes_per_token = pool.spec.model.kv_bytes_per_token();
   setup.layers = pool.spec.model.layers;
-  setup.weights = Bytes(pool.memory.weights.count() * pool.spec.gpus_per_replica());
+  setup.weights = (pool.memory.weights + pool.memory.drafter_weights) * pool.spec.gpus_per_replica();
   setup.prefill_tokens_per_second = pool.prefill_tokens_per_second();
   setup.make_router = router_maker(scenario.values, pool.spec.role, router_registry(), scenario.seed());
   return setup;
@@ -164,12 +164,6 @@ void add_disaggregation(const Scenario& scenario, Deployment& deployment, Cluste
   cluster.disaggregation =
       read_disaggregation(scenario.engine(), prefill->pricer_limits.max_tokens, diagnostics);
   diagnostics.throw_if_any();
-  if (scenario.engine().text("local_prefill") == "isl_bounding") {
-    deployment.notes.emplace_back(
-        "local_prefill isl_bounding keeps no prompt where it is decoded: no prefix cache is modelled, so "
-        "that all "
-        "of a prompt counts as not cached");
-  }
   level_model_len(deployment.pools, deployment.notes);
 }
 

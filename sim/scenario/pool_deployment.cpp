@@ -39,8 +39,11 @@ constexpr std::int64_t kMostGpusProposed = 64;
 [[noreturn]] void throw_does_not_fit(const PoolSpec& pool, const MemoryFootprint& memory,
                                      const MemorySettings& settings) {
   const std::int64_t gpus = pool.gpus_per_replica();
-  std::string message = pool.model.name + " does not fit on " + std::to_string(gpus) + " x " + pool.gpu.name +
+  const bool drafts = memory.drafter_weights > Bytes(0);
+  std::string message = pool.model.name + (drafts ? " with " + settings.drafter->name + " to draft" : "") +
+                        " does not fit on " + std::to_string(gpus) + " x " + pool.gpu.name +
                         ": each GPU needs " + gigabytes(memory.weights) + " for weights, " +
+                        (drafts ? gigabytes(memory.drafter_weights) + " for those of the drafter, " : "") +
                         gigabytes(memory.activations) + " for activations and " + gigabytes(memory.other) +
                         " for the rest, but the engine may use " + gigabytes(memory.budget) + ": " +
                         gigabytes(memory.shortfall()) + " too little";
@@ -52,7 +55,14 @@ constexpr std::int64_t kMostGpusProposed = 64;
              : larger
                  ? "; no tensor_parallel within one node would fit, " + degrees_in_words(*larger) + " would"
                  : "; no tensor_parallel within one node would fit";
-  throw ConfigError(pool.gpu_at, message);
+  if (drafts) {
+    MemorySettings alone = settings;
+    alone.drafter.reset();
+    const bool fits_alone =
+        smallest_fitting_tensor_parallel(pool.model, pool.gpu, alone).value_or(gpus + 1) <= gpus;
+    message += fits_alone ? "; without the drafter it fits" : "";
+  }
+  throw ConfigError(drafts ? pool.speculation->at : pool.gpu_at, message);
 }
 
 std::int64_t usable_blocks(const PoolSpec& pool, const PolicyEntry& policy, const MemorySettings& settings,
@@ -121,11 +131,32 @@ void add_profile_note(const GpuSpec& gpu, const CostBasis& basis, std::vector<st
   }
 }
 
+void add_speculation_notes(const PoolSpec& pool, const CostBasis& basis, std::vector<std::string>& notes) {
+  if (!pool.speculation) {
+    return;
+  }
+  if (basis.level == CostLevel::calibrated) {
+    notes.emplace_back(
+        "attention over drafted tokens was not measured: it is priced as that over one token a sequence, "
+        "whose KV is read once for all of them, unless the roofline's arithmetic takes longer");
+  }
+  const std::optional<ModelSpec>& drafter = pool.speculation->drafter.pass;
+  if (drafter && drafter->max_positions < pool.model.max_positions) {
+    notes.push_back(drafter->name + " was made for " + std::to_string(drafter->max_positions) +
+                    " tokens: beyond them it is taken to draft as well");
+  }
+}
+
 /// Degrees of parallelism that no links are known for are reported where they are asked for.
 StagePricers stage_pricers(const PoolSpec& pool, const Parallelism& parallelism, const CostOptions& cost,
                            const PricerLimits& limits) {
   check_split(pool.model, parallelism);
-  return make_stage_pricers(pool.model, pool.gpu, parallelism, cost, limits);
+  StagePricers pricers = make_stage_pricers(pool.model, pool.gpu, parallelism, cost, limits);
+  if (pool.speculation) {
+    pricers.front() = make_speculative_pricer(pricers.front(), pool.speculation->drafter, pool.gpu,
+                                              parallelism, cost, limits);
+  }
+  return pricers;
 }
 
 }  // namespace
@@ -161,7 +192,8 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   const MemorySettings settings{.max_num_batched_tokens = step_tokens,
                                 .max_num_seqs = engine.count("max_num_seqs"),
                                 .gpu_memory_utilization = engine.number("gpu_memory_utilization"),
-                                .block_size = engine.count("block_size")};
+                                .block_size = engine.count("block_size"),
+                                .drafter = pool.speculation ? pool.speculation->drafter.held : std::nullopt};
   PoolDeployment deployment;
   deployment.spec = pool;
   deployment.parallelism = parallelism;
@@ -180,14 +212,21 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.max_num_seqs = settings.max_num_seqs;
+  deployment.replica.caches_prefixes = policy.caches_prefixes && policy.caches_prefixes(engine);
   deployment.replica.attention_window = pool.model.sliding_window;
-  deployment.pricer_limits = {
-      .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
+  deployment.pricer_limits = {.max_tokens = step_tokens,
+                              .max_rows = settings.max_num_seqs,
+                              .max_context = max_model_len,
+                              .max_queries = pool.speculation ? pool.speculation->rule.tokens + 1 : 1};
+  if (pool.speculation) {
+    deployment.replica.speculation = pool.speculation->rule;
+  }
   deployment.pricers = sibling != nullptr && sibling->parallelism == parallelism
                            ? sibling->pricers
                            : stage_pricers(pool, parallelism, cost, deployment.pricer_limits);
   const CostBasis basis = deployment.cost_basis();
   add_cost_notes(pool.gpu, cost, basis, notes);
+  add_speculation_notes(pool, basis, notes);
   add_profile_note(pool.gpu, basis, notes);
   return deployment;
 }
@@ -207,7 +246,8 @@ void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserve
   EngineLimits limits = pool.limits;
   limits.max_num_seqs = ceil_div(limits.max_num_seqs, stages);
   config.max_num_seqs = limits.max_num_seqs;
-  const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+  const auto store =
+      std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
   const auto pipeline = std::make_shared<Pipeline>(pool.pricers);
   for (config.lane = 0; config.lane < stages; ++config.lane) {
     lanes.emplace_back(config, policy.make(pool.spec.engine, limits), store, pipeline, observer);

@@ -72,6 +72,36 @@ void check_takes_decodes(const PoolSpec& pool, const Values& scenario, Diagnosti
                                                    join_alternatives(able, "and") + " do");
 }
 
+/// Decodes of several tokens are planned by few policies, and pass through no pipeline; KV that comes from
+/// another replica has none of the drafter's.
+void check_speculates(const PoolSpec& pool, Diagnostics& diagnostics) {
+  const std::string& name = pool.engine.text("policy");
+  const PolicyEntry* const policy = policy_registry().find(name);
+  if (policy != nullptr && !policy->takes_speculation) {
+    std::vector<std::string> able;
+    for (const PolicyEntry& entry : policy_registry().entries()) {
+      if (entry.takes_speculation) {
+        able.push_back(entry.name);
+      }
+    }
+    diagnostics.add(pool.speculation->at, "policy " + name + " drafts no tokens (engine.speculation); " +
+                                              join_alternatives(able, "and") +
+                                              (able.size() == 1 ? " does" : " do"));
+  }
+  if (pool.pipeline_parallel > 1) {
+    diagnostics.add(pool.speculation->at,
+                    "engine.speculation needs pipeline_parallel 1, not " +
+                        std::to_string(pool.pipeline_parallel) +
+                        ": what a step drafts, the next one verifies, and with a pipeline that is under way "
+                        "before it is known");
+  }
+  if (pool.role != PoolRole::mixed) {
+    diagnostics.add(pool.speculation->at,
+                    "engine.speculation is not modelled with engine.policy disaggregated: the drafter's KV "
+                    "cache would have to be handed over, too");
+  }
+}
+
 /// Where a key that a pool may leave to `hardware` is said.
 Position place_of(const Values& pool, const Values& hardware, const std::string& key) {
   return pool.has(key) ? pool.where(key) : hardware.where(key);
@@ -116,6 +146,11 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   }
   spec.model =
       quantized(model, spec.gpu, spec.engine.text("quantization"), spec.engine.text("kv_cache_dtype"));
+  spec.speculation = read_speculation(spec.engine, spec.model, spec.gpu,
+                                      static_cast<std::uint64_t>(scenario.count("seed")), diagnostics);
+  if (spec.speculation) {
+    check_speculates(spec, diagnostics);
+  }
   return spec;
 }
 

@@ -11,6 +11,7 @@
 #include "costmodel/model_spec.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/cluster/cluster_setup.hpp"
+#include "sim/scenario/speculation.hpp"
 
 namespace inferometer {
 
@@ -24,6 +25,7 @@ struct PoolSpec {
   ModelSpec model;  ///< in the number formats of the pool's engine
   Values engine;    ///< with a batch policy
   Values cost_model;
+  std::optional<SpeculationSpec> speculation;
   bool own_nodes = false;           ///< shares none with another pool
   std::optional<std::string> node;  ///< cluster description of its nodes, when the pool names one
   /// Where mistakes in it are reported: its GPU, degree of parallelism or node, in the pool or else in

@@ -77,6 +77,7 @@ void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
   }
 }
 
+/// Of a section that names a model: the scenario's, or one that drafts for it.
 Scenario::Input model_file(const Values& values) {
   const std::string path = path_or_name(values, "model");
   if (!std::filesystem::exists(path)) {
@@ -153,6 +154,9 @@ std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
   std::vector<Scenario::Input> inputs;
   inputs.push_back(model_file(scenario.values));
   for (const PoolSpec& pool : scenario.pools) {
+    if (pool.speculation && pool.speculation->drafter.method == DraftMethod::draft_model) {
+      add_input(model_file(pool.engine.section("speculation")), inputs);
+    }
     add_gpu_inputs(scenario, pool, inputs);
   }
   if (scenario.nodes) {

@@ -1,5 +1,6 @@
 #include "costmodel/model_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
+#include "sim/scheduler/speculation_keys.hpp"
 
 namespace inferometer {
 
@@ -35,6 +36,10 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .add_choice("kv_cache_dtype", {kv_cache_dtypes().begin(), kv_cache_dtypes().end()},
                   "Number format of the KV cache: auto as the checkpoint")
       .by_default("auto");
+  table
+      .add_section("speculation", speculation_table(),
+                   "Tokens that are drafted cheaply and verified several at a time")
+      .optional("nothing is drafted");
   for (const PolicyEntry& policy : registry.entries()) {
     table.add_variant("policy", policy.name, policy.keys);
   }

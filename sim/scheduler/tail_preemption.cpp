@@ -6,7 +6,7 @@ namespace inferometer {
 
 std::int64_t chunk_blocks_needed(const ReplicaView& view, const StepPlan::Chunk& chunk) {
   const std::int64_t end = view.computed(chunk.id) + chunk.tokens;
-  return std::max<std::int64_t>(0, view.blocks_for(end) - view.held_blocks(chunk.id));
+  return std::max<std::int64_t>(0, view.chunk_blocks(end) - view.held_blocks(chunk.id));
 }
 
 std::int64_t preempt_from_tail(const ReplicaView& view, StepPlan& plan) {
@@ -17,12 +17,12 @@ std::int64_t preempt_from_tail(const ReplicaView& view, StepPlan& plan) {
   std::int64_t free = view.free_blocks();
   for (SequenceId victim = view.running_tail(); needed > free; victim = view.sequence(victim).previous) {
     if (view.is_decoding(victim)) {
-      needed -= view.needs_block(victim) ? 1 : 0;
+      needed -= view.blocks_needed(victim);
     } else if (!plan.chunks.empty() && plan.chunks.back().id == victim) {
       needed -= chunk_blocks_needed(view, plan.chunks.back());
       plan.chunks.pop_back();
     }
-    free += view.held_blocks(victim);
+    free += view.blocks_freed_by(plan, victim);
     plan.preempted.push_back(victim);
   }
   return free - needed;

@@ -76,7 +76,7 @@ class Describe(unittest.TestCase):
 
     def test_the_trace_formats_are_listed(self):
         listed = describe("workloads").stdout
-        for name in ("inferometer", "azure", "burstgpt", "mooncake", "qwen_bailian", "vidur", "lengths"):
+        for name in ("inferometer", "azure", "burstgpt", "mooncake", "aiperf", "qwen_bailian", "vidur", "lengths"):
             self.assertRegex(listed, rf"(?m)^{name} ", name)
         self.assertIn("arrival_s,prompt_tokens,output_tokens", listed)
 

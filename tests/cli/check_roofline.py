@@ -57,6 +57,38 @@ class Roofline(unittest.TestCase):
         self.assertEqual(saved, 32 * 2 * 64 * 1024 * 8 * 128)
         self.assertIn("llama-3-8b, weights fp8, KV cache fp8 on", roofline("--quantization=fp8", "--kv-cache-dtype=fp8").stdout)
 
+    def drafting(self, *arguments):
+        done = roofline("--speculate", "4", *arguments, "--csv")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {int(row["batch"]): row for row in csv.DictReader(io.StringIO(done.stdout))}
+
+    def test_speculation_by_batch(self):
+        for more in ((), ("--method", "eagle"), ("--method", "mtp"), ("--draft", "llama-3.2-1b")):
+            table = self.drafting("--acceptance", "0.7", *more)
+            self.assertEqual(sorted(table), [2**n for n in range(10)])
+            for batch, row in table.items():
+                self.assertEqual(int(row["positions"]), 5 * batch)
+                self.assertAlmostEqual(float(row["expected_tokens"]), (1 - 0.7**5) / 0.3, places=4)
+                pays = float(row["plain_us"]) / (float(row["verify_us"]) + float(row["draft_us"]))
+                self.assertAlmostEqual(float(row["speed_up"]) / pays, (1 - 0.7**5) / 0.3, places=4)
+                self.assertEqual(float(row["draft_us"]) == 0, more == ())
+        # A draft model costs more than one layer.
+        eagle = self.drafting("--acceptance", "0.7", "--method", "eagle")
+        self.assertGreater(float(table[8]["draft_us"]), float(eagle[8]["draft_us"]))
+
+    def test_break_even_acceptance_wins_and_loses_nothing(self):
+        even = self.drafting("--acceptance", "0.7", "--method", "eagle")[64]["break_even_acceptance"]
+        self.assertAlmostEqual(
+            float(self.drafting("--acceptance", even, "--method", "eagle")[64]["speed_up"]), 1, places=4
+        )
+
+    def test_the_batch_from_which_drafting_loses(self):
+        text = roofline("--speculate", "4", "--acceptance", "0.5", "--method", "eagle").stdout
+        losing = int(text.rpartition("loses from a batch of ")[2].split()[0])
+        sweep = self.drafting("--acceptance", "0.5", "--method", "eagle", "--sweep", f"batch={losing - 1}:{losing}:+1")
+        self.assertGreaterEqual(float(sweep[losing - 1]["speed_up"]), 1)
+        self.assertLess(float(sweep[losing]["speed_up"]), 1)
+
     def test_words_that_are_not_known(self):
         self.complains(
             roofline("--level", "calibratd"),

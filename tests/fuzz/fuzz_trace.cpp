@@ -43,6 +43,9 @@ inferometer::TraceOptions options_from(unsigned bits, bool has_times) {
   if (!has_times) {
     options.rate = inferometer::PerSecond(2);
   }
+  if ((bits & 16) != 0) {
+    options.hash_block_tokens = 16;
+  }
   return options;
 }
 
@@ -50,6 +53,12 @@ void check(const inferometer::Request& request, std::int64_t id, inferometer::Ti
   require(request.id == id && request.arrival >= previous);
   require(request.prompt.count() >= 1 && request.output.count() >= 1 && request.max_new >= request.output);
   require(request.session >= -1 && request.service_class >= 0);
+  std::int64_t left = request.content.empty() ? 0 : request.prompt.count();
+  for (const inferometer::ContentRun& run : request.content) {
+    require(run.id > 0 && run.tokens >= 1 && run.tokens <= left);
+    left -= run.tokens;
+  }
+  require(left == 0);
 }
 
 }  // namespace
@@ -60,7 +69,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const unsigned first = data[0];
   const std::string_view beginning = kBeginnings[first % kBeginnings.size()];
-  const bool has_times = !beginning.starts_with("prompt_tokens");
+  const bool is_free = beginning.empty();
+  const bool has_times = !beginning.starts_with("prompt_tokens") && !(is_free && (first >> 3 & 8) != 0);
   std::string text(beginning);
   text.append(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
@@ -72,6 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       trace->take(request);
       check(request, id, previous);
       previous = request.arrival;
+      trace->finished(id, previous + inferometer::seconds(1));
     }
     const auto again = inferometer::open_trace(inferometer::bytes_in_memory(text), "trace",
                                                options_from(first >> 3, has_times));

@@ -11,12 +11,12 @@ Page run_page(const Report& report, const RunCharts& charts) {
   page.title = report.scenario;
   page.subtitle = report.setup;
   page.answer = answer_of(report);
-  page.sections = {headline_section(report),
-                   latency_section(report, charts),
-                   timeline_section(report, charts),
-                   roofline_section(report, charts),
-                   time_section(report),
-                   cost_section(report)};
+  page.sections = {headline_section(report), latency_section(report, charts),
+                   timeline_section(report, charts), roofline_section(report, charts), time_section(report)};
+  if (report.summary.speculation) {
+    page.sections.push_back(speculation_section(report));
+  }
+  page.sections.push_back(cost_section(report));
   if (report.summary.cluster) {
     page.sections.push_back(cluster_section(report));
   }

@@ -25,6 +25,8 @@ Section timeline_section(const Report& report, const RunCharts& charts);
 Section roofline_section(const Report& report, const RunCharts& charts);
 /// Shares of time by what it was spent on, and steps by phase.
 Section time_section(const Report& report);
+/// How many drafted tokens were accepted. Precondition: report.summary.speculation.
+Section speculation_section(const Report& report);
 Section cost_section(const Report& report);
 /// Pools, transfers, links, replicas that came and went. Precondition: report.summary.cluster.
 Section cluster_section(const Report& report);

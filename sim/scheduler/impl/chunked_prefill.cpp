@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/scheduler/builtin.hpp"
+#include "sim/scheduler/speculation_keys.hpp"
 #include "sim/scheduler/tail_preemption.hpp"
 #include "sim/scheduler/watermark.hpp"
 
@@ -26,9 +27,10 @@ class ChunkedPrefill : public BatchPolicy {
 
   // The budget is spent in list order, but only the last of the list can ever be cut by it: what a sequence
   // wants never grows once another has been admitted behind it. So decodes and chunks can be planned apart.
+  // (With drafted tokens a sequence wants more once it decodes: chunks then get what decodes leave.)
   void plan(const ReplicaView& view, StepPlan& plan) override {
     plan.decode = view.decode_count() > 0;
-    const std::int64_t budget = plan_chunks(view, plan, parameters_.budget - view.decode_count());
+    const std::int64_t budget = plan_chunks(view, plan, parameters_.budget - view.decode_tokens());
     const std::int64_t free = preempt_from_tail(view, plan);
     if (plan.preempted.empty()) {
       admit(view, plan, budget, free);
@@ -39,7 +41,7 @@ class ChunkedPrefill : public BatchPolicy {
   // or by a budget that the same decodes and chunks use up again. Where the number of sequences or the budget
   // would block any head, an arrival changes nothing either.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
-    std::int64_t budget = parameters_.budget - view.decode_count();
+    std::int64_t budget = parameters_.budget - view.decode_tokens();
     for (const StepPlan::Chunk& chunk : plan.chunks) {
       budget -= chunk.tokens;
     }
@@ -73,18 +75,22 @@ class ChunkedPrefill : public BatchPolicy {
       if (budget <= 0 || running == parameters_.max_num_seqs) {
         break;
       }
-      const std::int64_t wanted = capped(view.prefill_left(id));
+      const CachedPrefix cached = view.cached_prefix(plan, id);
+      const std::int64_t wanted = capped(view.prefill_left(id) - cached.tokens);
       if (!parameters_.chunked && wanted > budget) {
         break;
       }
       const std::int64_t tokens = std::min(wanted, budget);
-      const std::int64_t needed = view.blocks_for(tokens);
-      const std::int64_t gate = parameters_.full_sequence_gate ? view.blocks_for(view.tokens(id)) : needed;
+      const std::int64_t shared = view.blocks_for(cached.tokens) - cached.idle_blocks;
+      const std::int64_t needed = view.chunk_blocks(cached.tokens + tokens) - shared;
+      const std::int64_t gate = parameters_.full_sequence_gate
+                                    ? std::max(needed, view.blocks_for(view.tokens(id)) - shared)
+                                    : needed;
       const bool something_runs = plan.decode || !plan.chunks.empty();
       if (gate + (something_runs ? parameters_.watermark_blocks : 0) > free) {
         break;
       }
-      plan.admitted.push_back({id, 0});
+      plan.admitted.push_back({id, 0, cached.tokens});
       plan.chunks.push_back({id, tokens});
       budget -= tokens;
       free -= needed;
@@ -113,6 +119,10 @@ std::vector<Key> keys() {
           "Blocks that must be free to admit a prompt: for all of it (vLLM since March 2026) or its first "
           "chunk (before)")
       .by_default("full_isl");
+  table
+      .add("enable_prefix_caching", ValueType::flag,
+           "Keep the KV of full blocks for later prompts that begin alike, until the blocks are needed")
+      .by_default("true");
   add_watermark_key(table, "0", "Share of all blocks that admission leaves free while something runs");
   return table.keys();
 }
@@ -124,6 +134,14 @@ std::int64_t step_tokens(const Values& engine, std::int64_t max_model_len) {
                       "engine.max_num_batched_tokens must be at least engine.max_num_seqs (" +
                           std::to_string(engine.count("max_num_seqs")) +
                           "), so that every running sequence can decode in each step");
+  }
+  if (const std::int64_t decodes = most_decode_tokens(engine); budget < decodes) {
+    throw ConfigError(engine.where("max_num_batched_tokens"),
+                      "engine.max_num_batched_tokens must be at least " + std::to_string(decodes) +
+                          ", so that every running sequence can verify its " +
+                          std::to_string(drafted_tokens(engine)) +
+                          " drafted tokens in each step; or engine.max_num_seqs or "
+                          "engine.speculation.disable_by_batch_size smaller");
   }
   if (!engine.flag("enable_chunked_prefill") && budget < max_model_len) {
     throw ConfigError(engine.where("max_num_batched_tokens"),
@@ -142,6 +160,8 @@ PolicyEntry chunked_prefill_policy() {
       .keys = keys(),
       .step_tokens = step_tokens,
       .takes_handed_over = true,
+      .takes_speculation = true,
+      .caches_prefixes = [](const Values& engine) { return engine.flag("enable_prefix_caching"); },
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ChunkedPrefill>(

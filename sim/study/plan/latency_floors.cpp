@@ -31,6 +31,17 @@ double gap_seconds(std::span<const PoolCost> pools, double context) {
   return least;
 }
 
+/// A gap may bring several tokens.
+double token_seconds(std::span<const PoolCost> pools, double context) {
+  double least = std::numeric_limits<double>::max();
+  for (const PoolCost& pool : pools) {
+    if (pool.decodes) {
+      least = std::min(least, least_gap_seconds(pool, context) / pool.tokens_per_decode);
+    }
+  }
+  return least;
+}
+
 bool is_within(double seconds, const std::optional<Duration>& limit) {
   return !limit || seconds <= to_seconds(*limit);
 }
@@ -75,7 +86,7 @@ LatencyFloors latency_floors(std::span<const PoolCost> pools, std::span<const Re
     }
     const auto gaps = static_cast<double>(work.later);
     const double ttft = kRounding * ttft_seconds(pools, work);
-    const double tpot = work.later > 0 ? kRounding * gap_seconds(pools, work.decode_context / gaps) : 0;
+    const double tpot = work.later > 0 ? kRounding * token_seconds(pools, work.decode_context / gaps) : 0;
     const double e2el = ttft + gaps * tpot;
     floors.ttft.push_back(ttft);
     floors.e2el.push_back(e2el);

@@ -69,8 +69,10 @@ Totals totals_of(std::span<const RequestWork> works) {
 /// What a token that is emitted takes for each that it attends. Emitted by computing a preempted sequence
 /// again, all tokens are run in place of being attended: where attention counts half as much as a token at
 /// most, and a token twice as much as attention at least, that is never cheaper, from two tokens on.
-double attention_of_emission(const LeastCost& cost) {
-  return std::min(cost.seconds_per_context_token, cost.tokens.lines().back().seconds_per_unit / 2);
+double attention_of_emission(const PoolCost& pool) {
+  const LeastCost& cost = pool.cost;
+  return std::min(cost.seconds_per_context_token / pool.tokens_per_decode,
+                  cost.tokens.lines().back().seconds_per_unit / 2);
 }
 
 }  // namespace
@@ -97,6 +99,7 @@ std::vector<PoolCost> pool_costs(const Deployment& unit) {
     cost.stages = pool.parallelism.pipeline;
     cost.decodes = pool.spec.role != PoolRole::prefill || unit.cluster->dynamic_split.has_value();
     cost.max_step_tokens = std::max(pool.pricer_limits.max_tokens, pool.limits.max_model_len);
+    cost.tokens_per_decode = static_cast<double>(pool.pricer_limits.max_queries);
     cost.lane_sequences = static_cast<double>(ceil_div(pool.limits.max_num_seqs, cost.stages));
     cost.kv_tokens = static_cast<double>(pool.limits.total_blocks * pool.limits.block_size);
     pools.push_back(std::move(cost));
@@ -139,10 +142,11 @@ WorkRates cheapest(const WorkRates& a, const WorkRates& b) {
 WorkRates rates_of(const PoolCost& pool, StepLimit limit, std::span<const RequestWork> works) {
   const LeastCost& cost = pool.cost;
   const Totals totals = totals_of(works);
-  const double per_later = limit == StepLimit::sequences ? 1 / pool.lane_sequences : 0;
-  const double per_held = limit == StepLimit::kv_cache ? 1 / pool.kv_tokens : 0;
+  const double emitted = pool.tokens_per_decode;
+  const double per_later = limit == StepLimit::sequences ? 1 / (pool.lane_sequences * emitted) : 0;
+  const double per_held = limit == StepLimit::kv_cache ? 1 / (pool.kv_tokens * emitted) : 0;
   const double steps = per_later * totals.later + per_held * totals.held;
-  const double attention = attention_of_emission(cost);
+  const double attention = attention_of_emission(pool);
   const CostLine tokens = cost.tokens.best_line(steps, totals.tokens, 2 * attention);
   const CostLine rows = cost.rows.best_line(steps, totals.later + totals.requests, 0);
   // The host holds a replica up, but no stage of a pipeline.
@@ -156,7 +160,7 @@ WorkRates rates_of(const PoolCost& pool, StepLimit limit, std::span<const Reques
   rates.per_pair = cost.seconds_per_pair / stages;
   rates.per_context = attention / stages;
   rates.per_held = per_step * per_held / stages;
-  rates.per_later = (per_step * per_later + rows.seconds_per_unit + host) / stages;
+  rates.per_later = (per_step * per_later + rows.seconds_per_unit + host / emitted) / stages;
   rates.per_request = (rows.seconds_per_unit + host) / stages;
   return rates;
 }
@@ -169,7 +173,7 @@ double least_ttft_seconds(const PoolCost& pool, const RequestWork& work) {
 }
 
 double least_gap_seconds(const PoolCost& pool, double context) {
-  const double attention = attention_of_emission(pool.cost);
+  const double attention = attention_of_emission(pool);
   return pool.cost.tokens.best_line(1, 1, 2 * attention).at(1, 1) + pool.cost.rows.of(1, 1) +
          attention * context + pool.cost.host_seconds_per_step + pool.cost.host_seconds_per_sequence;
 }

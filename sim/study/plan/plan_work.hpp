@@ -30,7 +30,8 @@ struct PoolCost {
   std::int64_t stages = 1;
   bool decodes = true;               ///< whether tokens after the first may be made there
   std::int64_t max_step_tokens = 0;  ///< most tokens of a prompt in a step
-  double lane_sequences = 0;         ///< most tokens emitted by a step
+  double tokens_per_decode = 1;      ///< most tokens that a sequence emits in a step
+  double lane_sequences = 0;         ///< most sequences that decode in a step
   double kv_tokens = 0;              ///< that a replica's KV cache holds
 };
 

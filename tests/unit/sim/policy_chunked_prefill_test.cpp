@@ -1,4 +1,5 @@
-// Hand-worked traces of chunked_prefill (vLLM V1). A step costs 10 us + 1 us a token; blocks hold 4 tokens.
+// Hand-worked traces of chunked_prefill (vLLM V1) without its prefix cache. A step costs 10 us + 1 us a
+// token; blocks hold 4 tokens.
 
 #include "tests/support/catch.hpp"
 #include "tests/support/sim_harness.hpp"
@@ -11,8 +12,8 @@ using Lines = std::vector<std::string>;
 EngineSetup engine(std::int64_t budget, std::int64_t blocks, const std::string& more_keys = "") {
   EngineSetup setup;
   setup.policy = "chunked_prefill";
-  setup.keys =
-      "max_num_batched_tokens: " + std::to_string(budget) + (more_keys.empty() ? "" : ", ") + more_keys;
+  setup.keys = "enable_prefix_caching: false, max_num_batched_tokens: " + std::to_string(budget) +
+               (more_keys.empty() ? "" : ", ") + more_keys;
   setup.blocks = blocks;
   setup.max_model_len = 4 * blocks;
   setup.max_num_seqs = 4;

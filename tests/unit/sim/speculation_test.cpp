@@ -1,0 +1,271 @@
+// Decodes that draft: hand-worked traces, and how often drafts are accepted. A step costs 10 us + 1 us a
+// token; blocks hold 4 tokens.
+
+#include "sim/batch/speculation.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/sim_harness.hpp"
+
+namespace inferometer::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+SpeculationRule always(std::int64_t tokens, double acceptance) {
+  SpeculationRule rule;
+  rule.tokens = tokens;
+  rule.acceptance.assign(static_cast<std::size_t>(tokens), acceptance);
+  return rule;
+}
+
+EngineSetup engine(std::int64_t budget, std::int64_t blocks, const SpeculationRule& rule) {
+  EngineSetup setup;
+  setup.policy = "chunked_prefill";
+  setup.keys = "max_num_batched_tokens: " + std::to_string(budget);
+  setup.blocks = blocks;
+  setup.max_model_len = 4 * blocks;
+  setup.max_num_seqs = 2;
+  setup.speculation = rule;
+  return setup;
+}
+
+/// What all steps of a run came to, beside its log.
+struct Counted : SimulationObserver {
+  void on_steps(const StepRecord& steps) override {
+    drafted.add(steps.drafted);
+    emitted.push_back(steps.emitted);
+    queries.push_back(steps.shape.queries);
+    rows.push_back(steps.shape.sampled_rows);
+  }
+  void on_finished(const FinishedRequest& request) override { finished.push_back(request); }
+  DraftCounts drafted;
+  std::vector<std::int64_t> emitted, queries, rows;
+  std::vector<FinishedRequest> finished;
+};
+
+Counted count(const EngineSetup& setup, std::vector<TestRequest> requests) {
+  Counted counted;
+  make_simulation(setup, make_list_workload(std::move(requests)), counted)->run();
+  return counted;
+}
+
+TEST_CASE("all drafts accepted: k + 1 tokens a step and no more than the output has") {
+  // step  computed  emits  slots        blocks
+  //       3 of 3    1      3            1
+  //       3         3      3 + 3        2
+  //       6         3      6 + 3        3
+  //       9         1      9 + 3        3       eighth token, of three that were right
+  const EngineSetup setup = engine(8, 20, always(2, 1.0));
+  const StepLog log = run_to_end(setup, {request_at(0, 3, 8)});
+  CHECK(log.lines() == Lines{"0-13 | prefill 0+3 | free 19",  //
+                             "13-26 | decode 0 | free 18",    //
+                             "26-39 | decode 0 | free 17",    //
+                             "39-52 | decode 0 | free 17"});
+  CHECK(log.outcome(0) == "arrived 0, admitted 0, first 13, done 52, preempted 0");
+  const Counted counted = count(setup, {request_at(0, 3, 8)});
+  CHECK(counted.emitted == std::vector<std::int64_t>{1, 3, 3, 1});
+  CHECK(counted.queries == std::vector<std::int64_t>{3, 3, 3, 3});
+  CHECK(counted.rows == std::vector<std::int64_t>{1, 3, 3, 3});
+  CHECK(counted.drafted.drafts == 3);
+  CHECK(counted.drafted.draft_tokens == 6);
+  CHECK(counted.drafted.accepted_tokens == 6);
+  CHECK(counted.drafted.emitted_tokens == 4);
+  CHECK(counted.drafted.accepted_by_position[0] == 3);
+  CHECK(counted.drafted.accepted_by_position[1] == 3);
+  CHECK(counted.drafted.accepted_by_position[2] == 0);
+  // One gap a step, however many tokens it brings.
+  CHECK(log.steps()[2].gaps == std::map<std::int64_t, std::int64_t>{{microseconds(13).count(), 1}});
+}
+
+TEST_CASE("lookahead slots are held from the first chunk on, and none beyond max_model_len") {
+  // slots: 3 + 2 of the chunk, 3 + 3 + 2, 6 + 3 + 2, then 9 + 3 + 2 cut to 12: blocks 2 2 3 3
+  SpeculationRule rule = always(2, 1.0);
+  rule.lookahead = 2;
+  EngineSetup setup = engine(8, 20, rule);
+  setup.max_model_len = 12;
+  const StepLog log = run_to_end(setup, {request_at(0, 3, 8)});
+  CHECK(log.lines() == Lines{"0-13 | prefill 0+3 | free 18",  //
+                             "13-26 | decode 0 | free 18",    //
+                             "26-39 | decode 0 | free 17",    //
+                             "39-52 | decode 0 | free 17"});
+}
+
+TEST_CASE("nothing accepted: the tokens and steps of no speculation, at the price of k more positions") {
+  EngineSetup setup = engine(16, 40, always(3, 0.0));
+  const std::vector<TestRequest> requests{request_at(0, 5, 7), request_at(0, 2, 4)};
+  const Counted with = count(setup, requests);
+  setup.speculation.reset();
+  const Counted without = count(setup, requests);
+  CHECK(with.emitted == without.emitted);
+  CHECK(with.drafted.accepted_tokens == 0);
+  CHECK(with.drafted.draft_tokens == 3 * (6 + 3));
+  REQUIRE(with.finished.size() == 2);
+  // The prefill of both, then three steps of two decodes and three of one.
+  CHECK((without.finished[1].finished == TimePoint(microseconds(17 + 3 * 12 + 3 * 11))));
+  CHECK((with.finished[1].finished == TimePoint(microseconds(17 + 3 * (12 + 6) + 3 * (11 + 3)))));
+}
+
+TEST_CASE("a decode takes k + 1 tokens of the budget") {
+  // Of 9 tokens a decode with 3 drafts leaves 5 to the chunk, which lacks 4.
+  const StepLog log = run_to_end(engine(9, 20, always(3, 1.0)), {request_at(0, 1, 5), request_at(0, 12, 1)});
+  CHECK(log.lines() == Lines{"0-19 | prefill 0+1 1+8 | free 17",  //
+                             "19-37 | prefill 1+4 | decode 0 | free 15"});
+}
+
+TEST_CASE("blocks of rejected drafts stay held, and the last admitted gives up its own") {
+  // step  0             1             blocks of 4
+  //       4 of 4        4 of 4        1 + 1
+  //       4: slots 8    4: slots 8    2 + 2
+  //       5: slots 9    5: slots 9    2 more, none is free: 1 goes; 3
+  //                     6 of 6        2         the third token of 1
+  const StepLog log = run_to_end(engine(16, 4, always(3, 0.0)), {request_at(0, 4, 3), request_at(0, 4, 3)});
+  CHECK(log.lines() == Lines{"0-18 | prefill 0+4 1+4 | free 2",                 //
+                             "18-36 | decode 0 1 | free 0",                     //
+                             "36-50 | decode 0 | preempt 1 | wait 1 | free 1",  //
+                             "50-66 | prefill 1+6 | free 2"});
+}
+
+TEST_CASE("nothing is drafted while more sequences decode than may") {
+  SpeculationRule rule = always(2, 1.0);
+  rule.most_sequences = 1;
+  // Two decodes of a token each until 0 is done, then three tokens of 1 at once.
+  const Counted counted = count(engine(8, 20, rule), {request_at(0, 1, 2), request_at(0, 1, 5)});
+  CHECK(counted.emitted == std::vector<std::int64_t>{2, 2, 3});
+  CHECK(counted.queries == std::vector<std::int64_t>{3, 1, 3});
+  CHECK(counted.drafted.drafts == 1);
+}
+
+TEST_CASE("a budget that cannot verify the drafts of all sequences is refused") {
+  EngineSetup setup = engine(7, 20, always(3, 1.0));
+  setup.keys += ", speculation: {method: ngram, num_speculative_tokens: 3, acceptance: 0.5}";
+  CHECK_THROWS_AS(make_policy(setup), ConfigError);
+  setup.keys =
+      "max_num_batched_tokens: 8, speculation: {method: ngram, num_speculative_tokens: 3, "
+      "acceptance: 0.5}";
+  CHECK_NOTHROW(make_policy(setup));
+  setup.keys =
+      "max_num_batched_tokens: 4, speculation: {method: ngram, num_speculative_tokens: 3, "
+      "acceptance: 0.5, disable_by_batch_size: 1}";
+  CHECK_NOTHROW(make_policy(setup));
+}
+
+/// Mean and variance of how many of k drafts are accepted when each is with probability a: P(n >= i) = a^i.
+struct Moments {
+  double mean = 0, variance = 0;
+};
+Moments of_accepted(double acceptance, std::int64_t drafts) {
+  Moments moments;
+  double square = 0;
+  for (std::int64_t i = 1; i <= drafts; ++i) {
+    const double at_least = std::pow(acceptance, static_cast<double>(i));
+    moments.mean += at_least;
+    square += static_cast<double>(2 * i - 1) * at_least;
+  }
+  moments.variance = square - moments.mean * moments.mean;
+  return moments;
+}
+
+TEST_CASE("accepted drafts follow the law of independent positions") {
+  constexpr std::int64_t kSamples = 200'000;
+  for (const double acceptance : {0.3, 0.7, 0.95}) {
+    for (const std::int64_t drafts : {1, 4, 16}) {
+      CAPTURE(acceptance, drafts);
+      SpeculationRule rule = always(drafts, acceptance);
+      rule.seed = 7;
+      std::int64_t accepted = 0;
+      for (std::int64_t i = 0; i < kSamples; ++i) {
+        accepted += accepted_drafts(rule, i / 100, 1 + i % 100, drafts);
+      }
+      const Moments law = of_accepted(acceptance, drafts);
+      const double mean = static_cast<double>(accepted) / kSamples;
+      const double five_sigma = 5 * std::sqrt(law.variance / kSamples);
+      CHECK(std::abs(mean - law.mean) < five_sigma);
+      // The formula that texts give for the tokens of a step.
+      CHECK(std::abs(1 + law.mean -
+                     (1 - std::pow(acceptance, static_cast<double>(drafts + 1))) / (1 - acceptance)) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("tokens per verification step of a whole run are those of the formula") {
+  SpeculationRule rule = always(4, 0.7);
+  rule.seed = 3;
+  EngineSetup setup = engine(64, 4000, rule);
+  setup.max_num_seqs = 8;
+  std::vector<TestRequest> requests;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    requests.push_back(request_at(0, 10, 1000));
+  }
+  const Counted counted = count(setup, requests);
+  const Moments law = of_accepted(0.7, 4);
+  const auto drafts = static_cast<double>(counted.drafted.drafts);
+  REQUIRE(drafts > 10'000);
+  const double length = 1 + static_cast<double>(counted.drafted.accepted_tokens) / drafts;
+  CHECK(std::abs(length - (1 - std::pow(0.7, 5)) / 0.3) < 5 * std::sqrt(law.variance / drafts));
+  // Each request runs 999 tokens after its first in steps of a draft each.
+  CHECK(counted.drafted.emitted_tokens + counted.drafted.drafts == 40 * 999);
+}
+
+TEST_CASE("positions have their own acceptance, given those before") {
+  SpeculationRule rule = always(3, 1.0);
+  rule.acceptance = {0.8, 0.5, 1.0};
+  constexpr std::int64_t kSamples = 100'000;
+  std::array<std::int64_t, 4> count_of{};
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    ++count_of[static_cast<std::size_t>(accepted_drafts(rule, i, 1, 3))];
+  }
+  const auto is_near = [&](std::int64_t counted, double share) {
+    return std::abs(static_cast<double>(counted) / kSamples - share) <
+           5 * std::sqrt(share * (1 - share) / kSamples);
+  };
+  CHECK(is_near(count_of[0], 0.2));
+  CHECK(is_near(count_of[1], 0.8 * 0.5));
+  CHECK(count_of[2] == 0);
+  CHECK(is_near(count_of[3], 0.8 * 0.5));
+}
+
+TEST_CASE("requests differ by the spread, and on average do not") {
+  SpeculationRule rule = always(1, 0.5);
+  rule.spread = 0.3;
+  constexpr std::int64_t kRequests = 2000;
+  constexpr std::int64_t kSteps = 400;
+  std::vector<double> shares;
+  for (std::int64_t request = 0; request < kRequests; ++request) {
+    std::int64_t accepted = 0;
+    for (std::int64_t step = 1; step <= kSteps; ++step) {
+      accepted += accepted_drafts(rule, request, step, 1);
+    }
+    shares.push_back(static_cast<double>(accepted) / kSteps);
+  }
+  const double mean = std::accumulate(shares.begin(), shares.end(), 0.0) / kRequests;
+  double square = 0;
+  for (const double share : shares) {
+    square += (share - mean) * (share - mean) / kRequests;
+  }
+  // Uniform over a width of 0.6, and the noise of 400 steps: a (1 - a) / 400 with a mean of 0.22 above.
+  const double uniform = 0.6 * 0.6 / 12;
+  const double noise = (0.25 - uniform) / kSteps;
+  CHECK(std::abs(mean - 0.5) < 5 * std::sqrt((uniform + noise) / kRequests));
+  CHECK(std::abs(square / (uniform + noise) - 1) < 5 * std::sqrt(2.0 / kRequests));
+}
+
+TEST_CASE("what is accepted depends on seed, request and place in the output alone") {
+  SpeculationRule rule = always(16, 0.9);
+  rule.seed = 1;
+  SpeculationRule other = rule;
+  other.seed = 2;
+  std::int64_t alike = 0;
+  for (std::int64_t step = 1; step <= 100; ++step) {
+    CHECK(accepted_drafts(rule, 5, step, 16) == accepted_drafts(rule, 5, step, 16));
+    CHECK(accepted_drafts(rule, 5, step, 4) == std::min<std::int64_t>(4, accepted_drafts(rule, 5, step, 16)));
+    alike += accepted_drafts(rule, 5, step, 16) == accepted_drafts(other, 5, step, 16) ? 1 : 0;
+  }
+  CHECK(alike < 60);
+}
+
+}  // namespace
+}  // namespace inferometer::testing
