@@ -57,7 +57,7 @@ void BatchState::preempt(SequenceId id) {
   s.computed = 0;
   ++s.preemptions;
   s.state = Sequence::State::waiting;
-  store_->waiting.push_front(id);
+  store_->queue_again(id);
 }
 
 void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {

@@ -70,7 +70,8 @@ class BatchState {
   }
   /// Takes a waiting sequence out for good. O(place in the queue).
   void reject(SequenceId id);
-  /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
+  /// Drops the KV of a running sequence and queues it again (SequenceStore::requeue), keeping what it has
+  /// emitted.
   void preempt(SequenceId id);
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);

@@ -40,8 +40,10 @@ struct Sequence {
   std::int64_t held_blocks = 0;  ///< (*)
   std::int64_t join_step = 0;    ///< decode steps the replica had done when it joined the decode set
   std::int64_t order = 0;        ///< Expectation::order
+  std::int64_t rank = 0;         ///< BatchPolicy::queue_rank(): lower ones wait further ahead
   TimePoint prefill_end;         ///< of the replica that computed the prompt, where that was another one
   Duration handover{};           ///< from there to its KV being here
+  std::int32_t priority = 0;     ///< Request::priority
   std::int32_t preemptions = 0;
   std::int32_t prefill_replica = -1;  ///< that other replica
   std::int32_t retries = 0;

@@ -29,7 +29,8 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
                      .prompt = TokenCount(s.prompt),
                      .output = TokenCount(s.output),
                      .max_new = TokenCount(s.max_new),
-                     .session = s.session};
+                     .session = s.session,
+                     .priority = s.priority};
       one.retries = s.retries;
       one.emitted = s.emitted;
     }

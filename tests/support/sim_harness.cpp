@@ -44,6 +44,7 @@ class ListWorkload : public Workload {
     request.output = TokenCount(next.output);
     request.max_new = TokenCount(std::max(next.output, next.max_new));
     request.session = next.session;
+    request.priority = next.priority;
     due_.pop();
     ++taken_;
   }
@@ -107,6 +108,10 @@ class NotedPolicy : public BatchPolicy {
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -149,6 +154,7 @@ std::unique_ptr<BatchPolicy> make_policy(const EngineSetup& setup) {
   register_builtin_policies(registry);
   const std::string text = "{policy: " + setup.policy +
                            ", max_num_seqs: " + std::to_string(setup.max_num_seqs) +
+                           ", block_size: " + std::to_string(setup.block_size) +
                            (setup.keys.empty() ? "" : ", ") + setup.keys + "}";
   Diagnostics diagnostics;
   const Values engine = parse(engine_table(registry), read_yaml_text(text, "engine"), diagnostics);

@@ -20,6 +20,7 @@ struct TestRequest {
   std::int64_t output = 1;
   std::int64_t max_new = 0;  ///< 0: as much as it will emit
   std::int64_t session = -1;
+  std::int32_t priority = 0;
 };
 
 /// A request that arrives at such a microsecond.
