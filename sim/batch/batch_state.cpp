@@ -177,7 +177,8 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
           .prefill_replica = s.prefill_replica,
           .retries = s.retries,
           .handover = s.handover,
-          .prefill_end = s.prefill_end};
+          .prefill_end = s.prefill_end,
+          .priority = s.priority};
 }
 
 void BatchState::hand_over(SequenceId id) {

@@ -71,6 +71,7 @@ struct FinishedRequest {
   std::int32_t retries = 0;           ///< times it was begun anew, after failures
   Duration handover{};                ///< from the end of its prefill to its KV being there; 0 when it stayed
   TimePoint prefill_end{};            ///< valid when `prefill_replica` is
+  std::int32_t priority = 0;
 };
 
 }  // namespace inferometer

@@ -78,6 +78,8 @@ struct PolicyEntry {
   /// Whether sequences may join the running ones that the policy did not admit: those whose KV comes from a
   /// prefill replica. A policy that takes them preempts when blocks run out.
   bool takes_handed_over = false;
+  /// Whether requests that came later may be taken before those that fit as well: fairness is then reported.
+  bool overtakes = false;
   /// KV blocks that the modelled engine keeps for itself.
   std::int64_t withheld_blocks = 0;
   /// Blocks that admission always leaves free, of a pool of so many usable ones: a sequence of max_model_len

@@ -147,6 +147,7 @@ PolicyEntry priority_policy() {
       .keys = TokenBudget::keys(),
       .step_tokens = TokenBudget::step_tokens,
       .takes_handed_over = true,
+      .overtakes = true,
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Priority>(TokenBudget(engine, limits),

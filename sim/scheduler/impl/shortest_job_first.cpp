@@ -75,6 +75,7 @@ PolicyEntry shortest_job_first_policy() {
       .keys = keys(),
       .step_tokens = TokenBudget::step_tokens,
       .takes_handed_over = true,
+      .overtakes = true,
       .withheld_blocks = 1,  // as chunked_prefill, to be compared with it
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ShortestJobFirst>(

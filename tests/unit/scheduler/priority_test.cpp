@@ -81,6 +81,18 @@ TEST_CASE("priority: a victim that had its turn in this step gives it back") {
                              "70-91 | prefill 0+11 | free 2"});
 }
 
+TEST_CASE("priority: the block that a victim was given in this step is free again") {
+  // 4 blocks. Each of the three needs a second block in the same step, and one is free: 0 (2+4, priority 1),
+  // the first of the list, takes it, and gives it up with its own when 1 (3+3) finds none. 1 and 2 take the
+  // two.
+  const StepLog log = run_to_end(engine(4), {request(0, 2, 4, 1), request(1, 3, 3, 0), request(1, 3, 3, 0)});
+  CHECK(log.lines() == Lines{"0-12 | prefill 0+2 | wait 2 | free 3",              //
+                             "12-29 | prefill 1+3 2+3 | decode 0 | free 1",       //
+                             "29-42 | decode 0 1 2 | free 1",                     //
+                             "42-54 | decode 1 2 | preempt 0 | wait 1 | free 0",  //
+                             "54-69 | prefill 0+5 | free 2"});
+}
+
 TEST_CASE("priority: who has to go itself ends the step for those behind it") {
   // 4 blocks. The list is 0 (1+4), 1 (7+3, priority 1), 2 (3+2).
   // step  0     1                       2          blocks
