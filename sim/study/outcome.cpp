@@ -34,6 +34,7 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   metrics.push_back(
       {"dollars_per_hour", summary.money ? std::optional(summary.money->dollars_per_hour) : std::nullopt});
   metrics.push_back({"load_share", summary.stability.load});
+  metrics.push_back({"fairness_share", summary.fairness.share});
   return metrics;
 }
 

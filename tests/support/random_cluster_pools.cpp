@@ -28,11 +28,26 @@ void draw_watermark(Dice& dice, EngineSetup& engine) {
 
 /// Returns the most tokens that one step may run.
 std::int64_t draw_policy(Dice& dice, const PoolKind& kind, EngineSetup& engine) {
-  engine.policy = kind.takes_handed_over
-                      ? dice.name_of({"continuous", "chunked_prefill", "chunked_prefill", "sarathi"})
-                      : dice.name_of({"static", "orca", "continuous", "chunked_prefill", "sarathi"});
+  engine.policy =
+      kind.takes_handed_over
+          ? dice.name_of({"continuous", "chunked_prefill", "chunked_prefill", "sarathi", "priority",
+                          "shortest_job_first"})
+          : dice.name_of({"static", "orca", "continuous", "chunked_prefill", "sarathi", "sglang", "trtllm"});
   const std::int64_t budget = engine.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
-  if (engine.policy == "chunked_prefill") {
+  if (engine.policy == "sglang") {
+    engine.keys = "chunked_prefill_size: " + std::to_string(engine.block_size + budget) +
+                  ", enable_mixed_chunk: " + (dice.chance(30) ? "true" : "false");
+    return engine.block_size + budget;
+  }
+  if (engine.policy == "trtllm") {
+    const std::string capacity = dice.chance(50) ? "max_utilization" : "guaranteed_no_evict";
+    engine.keys =
+        "enable_chunked_context: true, max_num_tokens: " + std::to_string(engine.block_size + budget) +
+        ", capacity_scheduler: " + capacity;
+    return engine.block_size + budget;
+  }
+  if (engine.policy == "chunked_prefill" || engine.policy == "priority" ||
+      engine.policy == "shortest_job_first") {
     engine.keys = "max_num_batched_tokens: " + std::to_string(budget) +
                   ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
     draw_watermark(dice, engine);

@@ -34,6 +34,7 @@ constexpr std::array kKnown = {
     Known{"mfu_share", "MFU", "%"},
     Known{"mbu_share", "MBU", "%"},
     Known{"load_share", "load of the estimated capacity", "%"},
+    Known{"fairness_share", "fairness", "%"},
     Known{"mean_batch_requests", "decoding requests", ""},
 };
 
