@@ -28,7 +28,7 @@ Coordinator::Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineContro
     : setup_(std::move(setup)),
       control_(control),
       loads_(control, replicas_of(*setup_)),
-      fleet_(*setup_, *this),
+      fleet_(*setup_, *this, *this),
       timers_(control),
       transfers_(setup_->make_network ? setup_->make_network() : nullptr, control),
       upkeep_(*setup_, control, fleet_, timers_, transfers_, totals_, *this) {
@@ -56,7 +56,7 @@ void Coordinator::place(const Attempt& attempt) {
   } else if (handovers_) {
     place_split(attempt);
   } else {
-    place_whole(attempt, fleet_.choose(PoolRole::mixed, attempt.request));
+    place_whole(attempt, fleet_.choose(PoolRole::mixed, attempt.request, control_.now()));
   }
 }
 
@@ -77,10 +77,10 @@ void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
 
 void Coordinator::place_split(const Attempt& attempt) {
   const Request& request = attempt.request;
-  const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request);
+  const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request, control_.now());
   if (is_prefilled_locally(request, prefill)) {
     ++totals_.local_prefills;
-    place_whole(attempt, fleet_.choose(PoolRole::decode, request));
+    place_whole(attempt, fleet_.choose(PoolRole::decode, request, control_.now()));
     return;
   }
   if (const std::optional<std::int32_t> other = overflow(request)) {
@@ -136,7 +136,7 @@ std::optional<std::int32_t> Coordinator::overflow(const Request& request) {
     return std::nullopt;
   }
   if (!all_above(PoolRole::mixed)) {
-    return fleet_.choose(PoolRole::mixed, request);
+    return fleet_.choose(PoolRole::mixed, request, control_.now());
   }
   const auto decode = fleet_.candidates(PoolRole::decode);
   return *std::min_element(decode.begin(), decode.end(), [&](std::int32_t a, std::int32_t b) {
@@ -290,6 +290,12 @@ ReplicaLoad Coordinator::load(std::int32_t replica) const {
   ReplicaLoad load = loads_.load(replica);
   load.outstanding = fleet_.outstanding(replica);
   return load;
+}
+
+// Replicas have no prefix cache.
+std::int64_t Coordinator::cached_tokens(std::int32_t replica, const Request& request) const {
+  (void)replica, (void)request;
+  return 0;
 }
 
 void Coordinator::replica_failed(std::int32_t replica) {

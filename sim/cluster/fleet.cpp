@@ -18,7 +18,8 @@ std::string_view to_string(PoolRole role) {
   return "";
 }
 
-Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads) : setup_(setup), loads_(loads) {
+Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads, const PrefixSource& prefixes)
+    : setup_(setup), loads_(loads), prefixes_(prefixes) {
   for (std::size_t pool = 0; pool < setup.pools.size(); ++pool) {
     const PoolSetup& pool_setup = setup.pools[pool];
     for (std::int32_t place = 0; place < pool_setup.replicas; ++place) {
@@ -52,14 +53,14 @@ std::vector<std::int32_t> Fleet::in_status(PoolRole role, ReplicaStatus status) 
   return found;
 }
 
-std::int32_t Fleet::choose(PoolRole role, const Request& request) {
+std::int32_t Fleet::choose(PoolRole role, const Request& request, TimePoint now) {
   const auto index = static_cast<std::size_t>(role);
   const std::vector<std::int32_t>& candidates = candidates_[index];
   INFEROMETER_CHECK(!candidates.empty(), "somebody takes requests of the role");
   const bool is_late = setup_.state_interval > Duration();
   const std::int32_t chosen = routers_[index]->choose(
       request, RouterView(candidates, is_late ? snapshot_.outstanding : outstanding_,
-                          is_late ? static_cast<const LoadSource&>(snapshot_) : loads_));
+                          is_late ? static_cast<const LoadSource&>(snapshot_) : loads_, now, &prefixes_));
   INFEROMETER_CHECK(std::binary_search(candidates.begin(), candidates.end(), chosen),
                     "a router chooses among those that take requests");
   return chosen;
@@ -85,6 +86,7 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
     comes_and_goes_ = true;
     if (is_off) {
       one.spans.emplace_back(one.since, now);
+      forget(replica);
     }
     one.since = now;
   }
@@ -93,6 +95,7 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
 }
 
 void Fleet::set_role(std::int32_t replica, PoolRole role) {
+  forget(replica);
   member(replica).role = role;
   list_candidates();
 }
@@ -122,6 +125,12 @@ void Fleet::take_snapshot() {
     const auto place = static_cast<std::size_t>(replica);
     snapshot_.loads[place] = loads_.load(replica);
     snapshot_.tokens[place] = snapshot_.loads[place].tokens;
+  }
+}
+
+void Fleet::forget(std::int32_t replica) {
+  if (Router* const router = routers_[static_cast<std::size_t>(member(replica).role)].get()) {
+    router->forget(replica);
   }
 }
 

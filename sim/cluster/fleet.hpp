@@ -24,8 +24,8 @@ enum class ReplicaStatus : std::uint8_t {
 /// request.
 class Fleet {
  public:
-  /// `loads` tells of replicas as they are. Both outlive the fleet.
-  Fleet(const ClusterSetup& setup, const LoadSource& loads);
+  /// `loads` and `prefixes` tell of replicas as they are. All outlive the fleet.
+  Fleet(const ClusterSetup& setup, const LoadSource& loads, const PrefixSource& prefixes);
 
   [[nodiscard]] std::int32_t replicas() const { return static_cast<std::int32_t>(members_.size()); }
   /// The pool whose hardware a replica has.
@@ -52,7 +52,7 @@ class Fleet {
   [[nodiscard]] std::vector<std::int32_t> in_status(PoolRole role, ReplicaStatus status) const;
 
   /// Who gets the request, by the router of the role. Precondition: there is a candidate.
-  [[nodiscard]] std::int32_t choose(PoolRole role, const Request& request);
+  [[nodiscard]] std::int32_t choose(PoolRole role, const Request& request, TimePoint now);
   void sent(std::int32_t replica);
   void left(std::int32_t replica, std::int64_t requests);
 
@@ -96,9 +96,11 @@ class Fleet {
   }
   Member& member(std::int32_t replica) { return members_[static_cast<std::size_t>(replica)]; }
   void list_candidates();
+  void forget(std::int32_t replica);
 
   const ClusterSetup& setup_;
   const LoadSource& loads_;
+  const PrefixSource& prefixes_;
   std::vector<Member> members_;
   std::vector<std::int64_t> outstanding_;
   std::int64_t total_outstanding_ = 0;
