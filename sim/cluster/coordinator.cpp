@@ -38,6 +38,11 @@ Coordinator::Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineContro
 }
 
 void Coordinator::begin() {
+  for (std::int32_t replica = 0; replica < fleet_.replicas(); ++replica) {
+    if (PrefixCache* const cache = control_.lanes(replica).front().store().pool.prefixes()) {
+      fleet_.follow(replica, *cache);
+    }
+  }
   upkeep_.begin();
 }
 
@@ -103,8 +108,11 @@ bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t pref
   using LocalPrefill = DisaggregationSetup::LocalPrefill;
   const DisaggregationSetup& split = *setup_->disaggregation;
   const std::int64_t prompt = request.prompt.count();
-  // Nothing of a prompt is cached on a decode replica yet: all of it counts.
-  const bool is_bounded = prompt < split.max_local_prefill_tokens && 1 < split.local_share;
+  const auto is_bounded = [&] {
+    const std::int64_t uncached = prompt - most_cached_for_decode(request);
+    return uncached < split.max_local_prefill_tokens &&
+           static_cast<double>(uncached) < split.local_share * static_cast<double>(prompt);
+  };
   const auto is_loaded = [&] { return load(prefill).prefill_tokens > split.prefill_load_tokens; };
   switch (split.local_prefill) {
     case LocalPrefill::never:
@@ -114,13 +122,21 @@ bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t pref
     case LocalPrefill::short_or_busy:
       return prompt <= split.max_local_prefill_tokens || load(prefill).waiting >= split.prefill_queue_limit;
     case LocalPrefill::isl_bounding:
-      return is_bounded;
+      return is_bounded();
     case LocalPrefill::prefill_load:
       return is_loaded();
     case LocalPrefill::isl_or_load:
-      return is_bounded || is_loaded();
+      return is_bounded() || is_loaded();
   }
   return false;
+}
+
+std::int64_t Coordinator::most_cached_for_decode(const Request& request) const {
+  std::int64_t most = 0;
+  for (const std::int32_t replica : fleet_.candidates(PoolRole::decode)) {
+    most = std::max(most, cached_tokens(replica, request));
+  }
+  return most;
 }
 
 // Splitwise: when every prefill replica has too much to do, the mixed pool helps out, and when that has, too,
@@ -167,7 +183,8 @@ std::string_view Coordinator::reason_to_refuse(const Request& request, std::int3
     }
   }
   if (admission.ttft) {
-    const std::int64_t tokens = load(replica).prefill_tokens + request.prompt.count();
+    const std::int64_t tokens =
+        load(replica).prefill_tokens + request.prompt.count() - cached_tokens(replica, request);
     const double foreseen = static_cast<double>(tokens) / fleet_.pool(replica).prefill_tokens_per_second;
     if (foreseen > to_seconds(*admission.ttft)) {
       return kTooLate;
@@ -292,10 +309,8 @@ ReplicaLoad Coordinator::load(std::int32_t replica) const {
   return load;
 }
 
-// Replicas have no prefix cache.
 std::int64_t Coordinator::cached_tokens(std::int32_t replica, const Request& request) const {
-  (void)replica, (void)request;
-  return 0;
+  return control_.cached_tokens(replica, request);
 }
 
 void Coordinator::replica_failed(std::int32_t replica) {

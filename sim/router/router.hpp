@@ -85,6 +85,8 @@ class Router {
  public:
   virtual ~Router() = default;
   virtual std::int32_t choose(const Request& request, const RouterView& view) = 0;
+  /// Whether it asks what replicas have cached, which has a price where it learns of them now and then.
+  [[nodiscard]] virtual bool reads_caches() const { return false; }
   /// The replica was switched off, has failed or has changed pools: it has nothing cached when it is back.
   virtual void forget(std::int32_t replica) { (void)replica; }
 };

@@ -287,7 +287,7 @@ std::vector<Replica> RandomCluster::lanes(Stepper stepper, SimulationObserver& o
         lanes.emplace_back(config, pool.replica.policy(), pool.replica.pricer, observer);
         continue;
       }
-      const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+      const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
       const auto pipeline = std::make_shared<Pipeline>(pool.stages);
       for (std::int32_t lane = 0; lane < setup.pools[i].pipeline; ++lane) {
         config.lane = lane;

@@ -20,6 +20,7 @@ class Conductor : public Router {
       return view.load(replica).prefill_tokens - view.cached_tokens(replica, request);
     });
   }
+  [[nodiscard]] bool reads_caches() const override { return true; }
 };
 
 }  // namespace

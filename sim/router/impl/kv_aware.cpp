@@ -46,6 +46,7 @@ class KvAware : public Router {
     return chosen;
   }
 
+  [[nodiscard]] bool reads_caches() const override { return !options_.predicted_ttl; }
   void forget(std::int32_t replica) override { sent_.forget(replica); }
 
  private:

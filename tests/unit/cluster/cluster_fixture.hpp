@@ -19,7 +19,7 @@ namespace inferometer::testing {
 struct SmallPool {
   PoolSetup setup;
   EngineSetup engine;
-  std::string router = "round_robin";
+  std::string router = "round_robin";  ///< its policy, or its whole section in braces
   std::vector<StepCosts> stages;  ///< of its pipeline; empty: it has none
 };
 
@@ -62,7 +62,9 @@ class SmallCluster : public SimulationObserver {
     for (SmallPool pool : pools) {
       pool.setup.max_model_len = pool.engine.max_model_len;
       pool.setup.pipeline = pool.stages.empty() ? 1 : static_cast<std::int32_t>(pool.stages.size());
-      pool.setup.make_router = [text = "policy: " + pool.router] { return make_router(text); };
+      pool.setup.make_router = [text = pool.router.front() == '{' ? pool.router : "policy: " + pool.router] {
+        return make_router(text);
+      };
       for (std::int32_t replica = 0; replica < pool.setup.replicas; ++replica) {
         pool.setup.places.push_back({{index, 0}});
         add_lanes(pool, index++, stepper, lanes);
@@ -122,7 +124,7 @@ class SmallCluster : public SimulationObserver {
     for (const StepCosts& costs : pool.stages) {
       stages.push_back(make_test_pricer(costs));
     }
-    const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+    const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
     const auto pipeline = std::make_shared<Pipeline>(std::move(stages));
     for (config.lane = 0; config.lane < static_cast<std::int32_t>(pool.stages.size()); ++config.lane) {
       lanes.emplace_back(config, make_policy(pool.engine), store, pipeline, *this);
