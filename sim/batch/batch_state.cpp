@@ -33,10 +33,10 @@ std::int64_t BatchState::held_blocks(SequenceId id) const {
   return s.held_blocks;
 }
 
-std::int64_t BatchState::exclusive_blocks(SequenceId id) const {
+std::int64_t BatchState::exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const {
   const PrefixCache* prefixes = blocks().prefixes();
   const std::int64_t held = held_blocks(id);
-  return prefixes == nullptr ? held : prefixes->exclusive(id, held);
+  return prefixes == nullptr ? held : prefixes->exclusive(id, held, leaving);
 }
 
 CachedPrefix BatchState::cached_prefix(SequenceId id) {

@@ -64,8 +64,8 @@ class BatchState {
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return sequence(id).prompt + emitted(id); }
   /// Blocks held, now; between steps.
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
-  /// Of those, blocks that nobody else holds.
-  [[nodiscard]] std::int64_t exclusive_blocks(SequenceId id) const;
+  /// Of those, blocks that nobody else holds but who is about to lose theirs.
+  [[nodiscard]] std::int64_t exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const;
 
   // --- changing ---
   SequenceStore& store() { return *store_; }

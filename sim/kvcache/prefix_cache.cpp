@@ -145,7 +145,7 @@ PrefixSources PrefixCache::hold(Slot slot, std::int64_t blocks) {
 void PrefixCache::cover(Slot slot, std::int64_t tokens) {
   Tenant& t = tenant(slot);
   const std::int64_t target = block_size_.quotient(tokens);
-  std::int64_t from = t.holdings.empty() ? 0 : t.holdings.back().to;
+  std::int64_t from = covered(slot);
   if (!t.may_match || from >= target) {
     return;
   }
@@ -195,8 +195,7 @@ std::int64_t PrefixCache::release(Slot slot, std::int64_t held, std::int64_t tok
   // What nobody will ever look for again is not worth keeping count of: it is free like any other block.
   const bool is_sought = recomputes || t.output_content != 0;
   cover(slot, is_sought ? tokens : std::min(tokens, t.prompt));
-  const std::int64_t cached = t.holdings.empty() ? 0 : t.holdings.back().to;
-  std::int64_t freed = held - cached;
+  std::int64_t freed = held - covered(slot);
   INFEROMETER_CHECK(freed >= 0, "a sequence holds blocks for what it has computed");
   put_back(freed);
   while (!t.holdings.empty()) {
@@ -230,16 +229,25 @@ std::int64_t PrefixCache::let_go(const Holding& holding) {
   return freed;
 }
 
-std::int64_t PrefixCache::exclusive(Slot slot, std::int64_t held) const {
+std::int64_t PrefixCache::exclusive(Slot slot, std::int64_t held, std::span<const Slot> leaving) const {
   std::int64_t others = 0;
   for (const Holding& holding : tenant(slot).holdings) {
     for (Index e = holding.extent; e != kNone;) {
       const Extent& x = extent(e);
-      others += x.holders > 1 ? x.to - x.from : 0;
+      const auto left = std::count_if(leaving.begin(), leaving.end(), [&](Slot l) { return holds(l, x); });
+      others += x.holders - left > 1 ? x.to - x.from : 0;
       e = x.from == holding.from ? kNone : left_of(e);
     }
   }
   return held - others;
+}
+
+bool PrefixCache::holds(Slot slot, const Extent& x) const {
+  const std::vector<Holding>& holdings = tenant(slot).holdings;
+  return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& holding) {
+    const Extent& last = extent(holding.extent);
+    return last.node == x.node && last.copy == x.copy && holding.from <= x.from && x.to <= holding.to;
+  });
 }
 
 std::int64_t PrefixCache::cached_tokens(const Request& request) const {

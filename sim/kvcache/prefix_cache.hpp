@@ -11,6 +11,7 @@
 // every operation costs O(runs and extents it touches), whatever the number of blocks.
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -90,8 +91,15 @@ class PrefixCache {
   /// request will be computed again. Returns how many blocks became free: the others are held by someone
   /// else.
   std::int64_t release(Slot slot, std::int64_t held, std::int64_t tokens, bool recomputes);
-  /// Of `held` blocks, those that nobody else holds.
-  [[nodiscard]] std::int64_t exclusive(Slot slot, std::int64_t held) const;
+  /// Of `held` blocks, those that nobody else holds, not counting who is about to release theirs.
+  /// O(extents * leaving).
+  [[nodiscard]] std::int64_t exclusive(Slot slot, std::int64_t held,
+                                       std::span<const Slot> leaving = {}) const;
+
+  /// Of the blocks that it holds, those that are cached: its first ones.
+  [[nodiscard]] std::int64_t covered(Slot slot) const {
+    return tenant(slot).holdings.empty() ? 0 : tenant(slot).holdings.back().to;
+  }
 
   /// Tokens of a prompt that are cached, whole blocks. For requests that are not here.
   [[nodiscard]] std::int64_t cached_tokens(const Request& request) const;
@@ -183,6 +191,7 @@ class PrefixCache {
   void remove_free(Index e);
   void cache_blocks(Tenant& t, Index n, std::int64_t from, std::int64_t to);
   std::int64_t let_go(const Holding& holding);
+  [[nodiscard]] bool holds(Slot slot, const Extent& x) const;
   void tell(Index n) const;
 
   Divisor block_size_;

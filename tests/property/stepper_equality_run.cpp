@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "tests/support/random_content.hpp"
+
 namespace inferometer::testing {
 namespace {
 
@@ -106,10 +108,11 @@ class Watcher : public SimulationObserver {
     std::int64_t held = 0;
     std::int64_t context = 0;
     for (SequenceId id = state().head(); id != kNoSequence; id = state().sequence(id).next) {
-      held += state().held_blocks(id);
+      held += own_blocks(state().store(), id, state().held_blocks(id));
       const bool decodes = state().sequence(id).state == Sequence::State::decoding;
       context += decodes ? state().decodes().attended(state().computed(id)) : 0;
     }
+    held = held_with_cached(state().store(), held);
     require(held == state().blocks().held().count(), "blocks held are those of the running sequences");
     require(context == state().decodes().context(), "the context is the sum over the decoding sequences");
   }
