@@ -111,6 +111,8 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   s.was_admitted = true;
   s.admitted = result.admitted;
   s.preemptions = result.preemptions;
+  s.cached = result.cached;
+  s.recached = result.recached;
   if (!s.first_token_here) {
     s.emitted = 1;
     ++tokens;

@@ -18,6 +18,7 @@ struct PromptResult {
   TimePoint admitted;     ///< to that replica's batch
   TimePoint first_token;  ///< when its prefill ended, and its first token came out
   std::int32_t preemptions = 0;
+  PrefixSources cached{}, recached{};
 };
 
 /// How a sequence whose KV comes from elsewhere is queued.

@@ -73,7 +73,8 @@ std::int64_t PrefixFollower::cached_tokens(const Request& request) const {
     if (found == by_key_.end()) {
       break;
     }
-    const std::int64_t has = (key.begin + nodes_[static_cast<std::size_t>(found->second)].tokens) / block_size_;
+    const std::int64_t has =
+        (key.begin + nodes_[static_cast<std::size_t>(found->second)].tokens) / block_size_;
     const std::int64_t end = std::min((key.begin + run.tokens) / block_size_, most);
     blocks = std::max(blocks, std::min(has, end));
     if (blocks < end) {

@@ -10,8 +10,8 @@
 
 namespace inferometer {
 
-/// What a replica had in its prefix cache at a moment in the past, for routers that learn of replicas only now
-/// and then. It writes down what changes and catches up when it is told to.
+/// What a replica had in its prefix cache at a moment in the past, for routers that learn of replicas only
+/// now and then. It writes down what changes and catches up when it is told to.
 class PrefixFollower final : public PrefixListener {
  public:
   explicit PrefixFollower(std::int64_t block_size) : block_size_(block_size) {}

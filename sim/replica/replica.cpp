@@ -429,10 +429,10 @@ void Replica::finish_due(TimePoint now) {
     policy_->on_finished(ReplicaView(state_, now), id);
     const Sequence& sequence = state_.sequence(id);
     if (sequence.prompt_only) {
-      handed_over_.push_back(
-          {sequence.request_id,
-           id,
-           {config_.index, sequence.admitted, sequence.first_token, sequence.preemptions}});
+      handed_over_.push_back({sequence.request_id,
+                              id,
+                              {config_.index, sequence.admitted, sequence.first_token, sequence.preemptions,
+                               sequence.cached, sequence.recached}});
       state_.hand_over(id);
       continue;
     }

@@ -10,15 +10,12 @@
 
 namespace inferometer {
 
-/// Whether a request of the section `workload` has what `has` looks for. Reads a trace as far as the first
-/// that does, to the end when none does; of generated requests the first thousand. True, too, when the
-/// workload cannot be made: whoever makes it for the run says what is wrong.
-bool any_request_has(const Values& workload, const std::function<bool(const Request&)>& has);
+/// Whether a request of a section `workload` with a trace has what `has` looks for. Reads the trace as far as
+/// the first that does, to the end when none does. True, too, when there is no such file: whoever opens it
+/// for the run says so.
+bool any_of_trace_has(const Values& workload, const std::function<bool(const Request&)>& has);
 
-/// "no request of the trace", "no generated request": the beginning of what is missing.
-std::string no_request_of(const Values& workload);
-
-/// missing_data of routers that compare prompts.
+/// missing_data of routers that follow prompts.
 std::string missing_shared_prefixes(const Values& workload);
 
 }  // namespace inferometer

@@ -44,8 +44,8 @@ Request draw_request(Dice& dice, std::int64_t id) {
   const auto run = [&](std::int64_t ids) {
     return ContentRun{static_cast<std::uint64_t>(dice.between(1, ids)), dice.between(1, 60)};
   };
-  Request request = dice.chance(30) ? lone_prompt(dice.between(1, 100), id)
-                                    : prompt_of({run(3), run(3), run(1000)}, id);
+  Request request =
+      dice.chance(30) ? lone_prompt(dice.between(1, 100), id) : prompt_of({run(3), run(3), run(1000)}, id);
   request.session = dice.chance(50) ? dice.between(0, 5) : -1;
   return request;
 }
@@ -127,10 +127,8 @@ TEST_CASE("routers that follow prompts decide the same for the same seed") {
     std::vector<std::int32_t> first;
     std::vector<std::int32_t> second;
     for (std::vector<std::int32_t>* const chosen_of : {&first, &second}) {
-      in_random_pools("{policy: " + policy + "}",
-                      [&](const PoolOfNumbers&, std::int64_t, std::int32_t chosen) {
-                        chosen_of->push_back(chosen);
-                      });
+      in_random_pools("{policy: " + policy + "}", [&](const PoolOfNumbers&, std::int64_t,
+                                                      std::int32_t chosen) { chosen_of->push_back(chosen); });
     }
     CHECK(first == second);
   }

@@ -48,9 +48,17 @@ class SessionAffinity : public Router {
   std::uint64_t salt_;
 };
 
+/// Sessions come from traces and from generators that are asked for some.
 std::string missing_sessions(const Values& workload) {
-  const bool has_any = any_request_has(workload, [](const Request& request) { return request.session >= 0; });
-  return has_any ? "" : no_request_of(workload) + " has a session";
+  if (workload.given("sessions")) {
+    return "";
+  }
+  if (!workload.given("trace")) {
+    return "generated requests have no sessions, unless workload.sessions is given";
+  }
+  const bool has_any =
+      any_of_trace_has(workload, [](const Request& request) { return request.session >= 0; });
+  return has_any ? "" : "no request of the trace has a session";
 }
 
 }  // namespace

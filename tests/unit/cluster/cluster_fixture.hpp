@@ -20,7 +20,7 @@ struct SmallPool {
   PoolSetup setup;
   EngineSetup engine;
   std::string router = "round_robin";  ///< its policy, or its whole section in braces
-  std::vector<StepCosts> stages;  ///< of its pipeline; empty: it has none
+  std::vector<StepCosts> stages;       ///< of its pipeline; empty: it has none
 };
 
 /// Chunked prefill, prompts uncut; 100 blocks of 10 tokens, 8 sequences.

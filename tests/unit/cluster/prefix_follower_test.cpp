@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kBlockSize = 4;
 constexpr std::int64_t kMostTokens = 40;
 constexpr std::int32_t kSlots = 4;
-constexpr std::int64_t kBlocks = kSlots * kMostTokens / kBlockSize + 6;  // for all at once, and little to keep
+constexpr std::int64_t kBlocks =
+    kSlots * kMostTokens / kBlockSize + 6;  // for all at once, and little to keep
 
 /// Runs of few ids, many of which begin and end within a block.
 Request random_request(Dice& dice, std::int64_t id) {

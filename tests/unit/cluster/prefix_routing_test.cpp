@@ -54,9 +54,9 @@ TEST_CASE("routers see caches as of the last snapshot") {
       SmallCluster cluster = two_replicas("conductor");
       cluster.setup.state_interval = microseconds(interval);
       cluster.setup.failures.events = {event_at(10, ReplicaEvent::Kind::drain, 0, microseconds(50))};
-      cluster.run({prompt_at(20, {{5, 60}}), prompt_at(95, {{5, 60}, {6, 10}}),
-                   prompt_at(110, {{5, 60}, {7, 20}})},
-                  stepper);
+      cluster.run(
+          {prompt_at(20, {{5, 60}}), prompt_at(95, {{5, 60}, {6, 10}}), prompt_at(110, {{5, 60}, {7, 20}})},
+          stepper);
       CHECK(cluster.replica(0) == 1);
       CHECK(cluster.replica(1) == (interval == 0 ? 1 : 0));
       CHECK(cluster.replica(2) == 1);
@@ -94,8 +94,8 @@ TEST_CASE("what a router sent to a replica that was away is forgotten") {
 TEST_CASE("admission foresees a first token without what is cached") {
   SmallCluster cluster({small_pool(PoolRole::mixed, 1)});
   cluster.setup.admission.ttft = microseconds(39);
-  cluster.run({prompt_at(0, {{1, 30}}), prompt_at(100, {{1, 30}, {2, 39}}),
-               prompt_at(300, {{1, 30}, {3, 40}})});
+  cluster.run(
+      {prompt_at(0, {{1, 30}}), prompt_at(100, {{1, 30}, {2, 39}}), prompt_at(300, {{1, 30}, {3, 40}})});
   CHECK(cluster.finished.count(1) == 1);
   CHECK(cluster.rejected.count(2) == 1);
 }

@@ -95,13 +95,37 @@ TEST_CASE("routers that look at more than loads say when there is nothing to see
     INFO(policy);
     std::string expected;
     if (policy == "session_affinity") {
-      expected = "no generated request has a session";
+      expected = "generated requests have no sessions, unless workload.sessions is given";
     } else if (policy == "cache_aware" || policy == "kv_aware" || policy == "prefix_scorer" ||
                policy == "conductor") {
-      expected = "no generated request says what its prompt consists of";
+      expected =
+          "generated prompts have nothing in common, unless workload.shared_prefix or workload.sessions is "
+          "given";
     }
     CHECK(missing(policy, kGenerated) == expected);
     CHECK(missing(policy, "{preset: sharegpt, rate: 2 req/s, requests: 10}") == expected);
+  }
+}
+
+TEST_CASE("routers that follow prompts take groups, sessions and traces that say what prompts consist of") {
+  const std::string lengths =
+      "prompt: {distribution: fixed, tokens: 100}, output: {distribution: fixed, tokens: 20}";
+  const std::string generated = "{generator: poisson, rate: 2 req/s, requests: 10, " + lengths;
+  const test::TemporaryDirectory folder;
+  const std::string file = folder.write(
+      "some.jsonl", "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 5, \"hash_ids\": [3]}\n");
+  const std::string directory = std::filesystem::path(file).parent_path().string();
+  folder.write("none.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,5\n1,10,5\n");
+  for (const std::string policy : {"cache_aware", "kv_aware", "prefix_scorer", "conductor"}) {
+    INFO(policy);
+    CHECK(missing(policy, generated + ", sessions: {turns: 3}}").empty());
+    CHECK(missing(policy,
+                  generated + ", shared_prefix: {groups: 3, prefix: {distribution: fixed, tokens: 50}}}")
+              .empty());
+    CHECK(missing(policy, "trace: some.jsonl", directory).empty());
+    CHECK(missing(policy, "trace: absent.jsonl", directory).empty());
+    CHECK(missing(policy, "trace: none.csv", directory) ==
+          "no request of the trace says what its prompt consists of");
   }
 }
 
