@@ -68,8 +68,8 @@ def correlation_of_neighbours(values):
 
 
 def hit_share(results):
-    """Of the prompts' tokens, those that no step had to run."""
-    return 1 - results["steps"]["all"]["prefill_tokens"] / results["total_input_tokens"]
+    """Of the prompts' tokens, those that were found in a replica's cache."""
+    return results["prefix_cache"]["hit_rate_share"]
 
 
 def main():

@@ -115,7 +115,8 @@ TEST_CASE("routers that follow prompts take groups, sessions and traces that say
   const std::string file = folder.write(
       "some.jsonl", "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 5, \"hash_ids\": [3]}\n");
   const std::string directory = std::filesystem::path(file).parent_path().string();
-  folder.write("none.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,5\n1,10,5\n");
+  const std::string none =
+      folder.write("none.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,5\n1,10,5\n");
   for (const std::string policy : {"cache_aware", "kv_aware", "prefix_scorer", "conductor"}) {
     INFO(policy);
     CHECK(missing(policy, generated + ", sessions: {turns: 3}}").empty());
@@ -124,7 +125,7 @@ TEST_CASE("routers that follow prompts take groups, sessions and traces that say
               .empty());
     CHECK(missing(policy, "trace: some.jsonl", directory).empty());
     CHECK(missing(policy, "trace: absent.jsonl", directory).empty());
-    CHECK(missing(policy, "trace: none.csv", directory) ==
+    CHECK(missing(policy, "trace: " + none) ==
           "no request of the trace says what its prompt consists of");
   }
 }
