@@ -121,7 +121,17 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   }
 }
 
-bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
+PrefixMatch SequenceStore::cached_to_load(SequenceId id) {
+  PrefixCache* const prefixes = pool.prefixes();
+  return prefixes == nullptr ? PrefixMatch{} : prefixes->match(id, sequence(id).prompt);
+}
+
+std::int64_t SequenceStore::free_blocks_to_load(SequenceId id) {
+  const PrefixMatch cached = cached_to_load(id);
+  return pool.blocks_for(tokens_to_load(sequence(id))) - cached.blocks + cached.idle;
+}
+
+bool SequenceStore::can_load_next(std::int64_t blocks_kept) {
   if (starving != kNoSequence) {
     return false;
   }
@@ -129,7 +139,7 @@ bool SequenceStore::can_load_next(std::int64_t blocks_kept) const {
   if (!waiting.empty() && sequence(waiting.front()).request_id < next.request_id) {
     return false;
   }
-  return pool.blocks_for(tokens_to_load(next)) + blocks_kept <= pool.free().count();
+  return free_blocks_to_load(expected.front()) + blocks_kept <= pool.free().count();
 }
 
 SequenceId SequenceStore::load_next() {
@@ -143,23 +153,39 @@ void SequenceStore::give_blocks(SequenceId id) {
   Sequence& s = at(id);
   s.state = Sequence::State::loading;
   s.held_blocks = pool.blocks_for(tokens_to_load(s));
-  pool.take(BlockCount(s.held_blocks));
+  const PrefixMatch cached = cached_to_load(id);
+  if (cached.blocks > 0) {
+    pool.prefixes()->hold(id, cached.blocks);
+    pool.remove_free(BlockCount(cached.idle));
+  }
+  pool.take(BlockCount(s.held_blocks - cached.blocks));
   ++loading;
   computed_expected -= is_computed(s) ? 1 : 0;
   promised_blocks += is_computed(s) ? 0 : s.held_blocks;
 }
 
 SequenceId SequenceStore::computed_in_need() const {
-  if (computed_expected == 0 || promised_blocks == 0 || promised_blocks != pool.held().count()) {
+  if (computed_expected == 0 || promised_blocks == 0 || !only_promises_hold_blocks()) {
     return kNoSequence;
   }
   return *std::find_if(expected.begin(), expected.end(),
                        [this](SequenceId id) { return is_computed(sequence(id)); });
 }
 
+// Blocks that several share are held once and promised by each.
+bool SequenceStore::only_promises_hold_blocks() const {
+  if (pool.prefixes() == nullptr) {
+    return promised_blocks == pool.held().count();
+  }
+  return std::none_of(sequences.begin(), sequences.end(), [](const Sequence& s) {
+    return is_running(s) || s.state == Sequence::State::ready || s.state == Sequence::State::handed_over ||
+           (s.state == Sequence::State::loading && is_computed(s));
+  });
+}
+
 std::vector<SequenceId> SequenceStore::load_at_others_expense(SequenceId id) {
   std::vector<SequenceId> others;
-  while (pool.blocks_for(tokens_to_load(sequence(id))) > pool.free().count()) {
+  while (free_blocks_to_load(id) > pool.free().count()) {
     others.push_back(take_back_last());
   }
   erase_from(expected, id);
@@ -190,6 +216,9 @@ void SequenceStore::loaded(SequenceId id, TimePoint now) {
   INFEROMETER_CHECK(s.prefill_replica >= 0, "KV comes from where the prompt was computed");
   s.state = Sequence::State::ready;
   s.computed = tokens_to_load(s);
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->cover(id, s.computed);
+  }
   s.handover = now - s.prefill_end;
   ready.push_back(id);
 }

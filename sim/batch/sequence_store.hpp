@@ -53,13 +53,13 @@ class SequenceStore {
   /// Its prompt has been computed; to be told before its KV is here.
   void prompt_computed(SequenceId id, const PromptResult& result);
   [[nodiscard]] static bool is_computed(const Sequence& s) { return s.prefill_replica >= 0; }
-  /// Tokens of KV that come.
+  /// Tokens whose KV it must have to decode. Those that are cached here already need not come.
   [[nodiscard]] static std::int64_t tokens_to_load(const Sequence& s) {
     return s.prompt - (s.first_token_here ? 1 : 0);
   }
   /// Whether the first expected sequence may take its blocks while so many must stay free: none that is older
   /// waits for blocks.
-  [[nodiscard]] bool can_load_next(std::int64_t blocks_kept) const;
+  [[nodiscard]] bool can_load_next(std::int64_t blocks_kept);
   /// Takes the blocks of the first expected sequence.
   SequenceId load_next();
   /// The first expected sequence whose prompt is computed, when it may have to take back blocks to get its
@@ -113,6 +113,9 @@ class SequenceStore {
   SequenceId add(const Request& request, std::int64_t output_limit);
   void stop_expecting(SequenceId id);
   void queue_expected(SequenceId id);
+  [[nodiscard]] PrefixMatch cached_to_load(SequenceId id);
+  [[nodiscard]] std::int64_t free_blocks_to_load(SequenceId id);
+  [[nodiscard]] bool only_promises_hold_blocks() const;
   void give_blocks(SequenceId id);
   SequenceId take_back_last();
 };

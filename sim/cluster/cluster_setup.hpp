@@ -51,10 +51,10 @@ struct DisaggregationSetup {
     never,
     short_prompt,   ///< prompt <= max_local_prefill_tokens
     short_or_busy,  ///< that, or as many prompts wait at the prefill replica as prefill_queue_limit says
-    isl_bounding,   ///< what no decode replica has cached of it is < max_local_prefill_tokens and less than
-                    ///< local_share of it
-    prefill_load,   ///< the prefill replica has more tokens to compute than prefill_load_tokens
-    isl_or_load,    ///< either of the two
+    isl_bounding,   ///< what the decode replica has not cached of it is < max_local_prefill_tokens and less
+                   ///< than local_share of it
+    prefill_load,  ///< the prefill replica has more tokens to compute than prefill_load_tokens
+    isl_or_load,   ///< either of the two
   };
 
   Transfer transfer = Transfer::pull;
@@ -71,6 +71,11 @@ struct DisaggregationSetup {
   /// Prompt tokens waiting on every prefill replica above which a prompt goes to the mixed pool, or, when
   /// that is as full, borrows a decode replica for it (Splitwise).
   std::optional<std::int64_t> overflow_tokens;
+
+  /// Whether local_prefill asks how much of a prompt the decode replica has cached.
+  [[nodiscard]] bool counts_cached_tokens() const {
+    return local_prefill != LocalPrefill::never && local_prefill != LocalPrefill::prefill_load;
+  }
 };
 
 /// What a whole cluster turns away as it arrives.

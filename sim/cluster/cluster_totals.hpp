@@ -12,6 +12,7 @@ struct ClusterTotals {
   std::int64_t lost = 0;              ///< given up after a failure or an abort
   std::int64_t retries = 0;           ///< requests begun anew after a failure
   std::int64_t lost_tokens = 0;       ///< emitted for nothing: by replicas that failed after them
+  std::int64_t tokens_not_sent = 0;   ///< of prompts whose KV the decode replica had cached already
   std::int64_t discarded_tokens = 0;  ///< first tokens of prefills that the decode replica computes again
   std::int64_t completed = 0;         ///< that needed no decode replica: a token of the prefill was all
   std::int64_t handed_over = 0;       ///< prompts computed on one replica for another

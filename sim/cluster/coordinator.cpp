@@ -83,9 +83,12 @@ void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
 void Coordinator::place_split(const Attempt& attempt) {
   const Request& request = attempt.request;
   const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request, control_.now());
-  if (is_prefilled_locally(request, prefill)) {
+  // Whoever counts what the decode replica has cached has to choose it first.
+  const bool counts_cached = setup_->disaggregation->counts_cached_tokens() && !request.content.empty();
+  const std::int32_t decode = counts_cached ? fleet_.choose(PoolRole::decode, request, control_.now()) : -1;
+  if (is_prefilled_locally(request, prefill, counts_cached ? control_.cached_tokens(decode, request) : 0)) {
     ++totals_.local_prefills;
-    place_whole(attempt, fleet_.choose(PoolRole::decode, request, control_.now()));
+    place_whole(attempt, counts_cached ? decode : fleet_.choose(PoolRole::decode, request, control_.now()));
     return;
   }
   if (const std::optional<std::int32_t> other = overflow(request)) {
@@ -104,39 +107,30 @@ void Coordinator::place_split(const Attempt& attempt) {
   handovers_->begin(attempt, prefill);
 }
 
-bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t prefill) const {
+bool Coordinator::is_prefilled_locally(const Request& request, std::int32_t prefill,
+                                       std::int64_t cached_tokens) const {
   using LocalPrefill = DisaggregationSetup::LocalPrefill;
   const DisaggregationSetup& split = *setup_->disaggregation;
   const std::int64_t prompt = request.prompt.count();
-  const auto is_bounded = [&] {
-    const std::int64_t uncached = prompt - most_cached_for_decode(request);
-    return uncached < split.max_local_prefill_tokens &&
-           static_cast<double>(uncached) < split.local_share * static_cast<double>(prompt);
-  };
+  const std::int64_t left = prompt - cached_tokens;
+  const bool is_bounded = left < split.max_local_prefill_tokens &&
+                          static_cast<double>(left) < split.local_share * static_cast<double>(prompt);
   const auto is_loaded = [&] { return load(prefill).prefill_tokens > split.prefill_load_tokens; };
   switch (split.local_prefill) {
     case LocalPrefill::never:
       return false;
     case LocalPrefill::short_prompt:
-      return prompt <= split.max_local_prefill_tokens;
+      return left <= split.max_local_prefill_tokens;
     case LocalPrefill::short_or_busy:
-      return prompt <= split.max_local_prefill_tokens || load(prefill).waiting >= split.prefill_queue_limit;
+      return left <= split.max_local_prefill_tokens || load(prefill).waiting >= split.prefill_queue_limit;
     case LocalPrefill::isl_bounding:
-      return is_bounded();
+      return is_bounded;
     case LocalPrefill::prefill_load:
       return is_loaded();
     case LocalPrefill::isl_or_load:
-      return is_bounded() || is_loaded();
+      return is_bounded || is_loaded();
   }
   return false;
-}
-
-std::int64_t Coordinator::most_cached_for_decode(const Request& request) const {
-  std::int64_t most = 0;
-  for (const std::int32_t replica : fleet_.candidates(PoolRole::decode)) {
-    most = std::max(most, cached_tokens(replica, request));
-  }
-  return most;
 }
 
 // Splitwise: when every prefill replica has too much to do, the mixed pool helps out, and when that has, too,

@@ -65,8 +65,8 @@ class Coordinator final : private LoadSource, private PrefixSource, private Upke
   void place(const Attempt& attempt);
   void place_whole(const Attempt& attempt, std::int32_t replica);
   void place_split(const Attempt& attempt);
-  [[nodiscard]] bool is_prefilled_locally(const Request& request, std::int32_t prefill) const;
-  [[nodiscard]] std::int64_t most_cached_for_decode(const Request& request) const;
+  [[nodiscard]] bool is_prefilled_locally(const Request& request, std::int32_t prefill,
+                                          std::int64_t cached_tokens) const;
   [[nodiscard]] std::optional<std::int32_t> overflow(const Request& request);
   [[nodiscard]] std::optional<PoolRole> missing_role() const;
   [[nodiscard]] std::string_view reason_to_refuse(const Request& request, std::int32_t replica) const;

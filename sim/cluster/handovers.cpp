@@ -112,6 +112,8 @@ void Handovers::blocks_taken(const LoadStart& start) {
   Journey& journey = journeys_.at(start.request_id);
   INFEROMETER_CHECK(journey.at_decode == start.sequence, "blocks are taken for what is expected");
   journey.has_blocks = true;
+  journey.bytes_sent = bytes_of(journey, start.cached_tokens);
+  totals_.tokens_not_sent += start.cached_tokens;
   if (!journey.is_queued) {
     --between_;
     queue_prompt(journey);

@@ -73,6 +73,7 @@ struct PushedChunk {
 struct LoadStart {
   std::int64_t request_id = 0;
   SequenceId sequence = kNoSequence;
+  std::int64_t cached_tokens = 0;  ///< of the prompt, whose KV is there already
 };
 
 /// What was lost with a replica.
@@ -208,6 +209,7 @@ class Replica : private PrefixLookup {
   void note_joined();
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();
+  [[nodiscard]] LoadStart load_start(SequenceId id) const;
   bool plan_something(TimePoint now);
   [[nodiscard]] bool plan_runs_a_step() const;
   bool spare_the_oldest();

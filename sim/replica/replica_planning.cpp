@@ -18,7 +18,7 @@ void Replica::take_in() {
   while (true) {
     while (!store.expected.empty() && store.can_load_next(state_.decodes().blocks_needed())) {
       const SequenceId id = store.load_next();
-      load_starts_.push_back({store.sequence(id).request_id, id});
+      load_starts_.push_back(load_start(id));
     }
     const SequenceId computed = store.computed_in_need();
     if (computed == kNoSequence) {
@@ -26,11 +26,17 @@ void Replica::take_in() {
     }
     for (const SequenceId other : store.load_at_others_expense(computed)) {
       if (std::erase_if(load_starts_, [&](const LoadStart& start) { return start.sequence == other; }) == 0) {
-        taken_back_.push_back({store.sequence(other).request_id, other});
+        taken_back_.push_back({store.sequence(other).request_id, other, 0});
       }
     }
-    load_starts_.push_back({store.sequence(computed).request_id, computed});
+    load_starts_.push_back(load_start(computed));
   }
+}
+
+LoadStart Replica::load_start(SequenceId id) const {
+  const PrefixCache* prefixes = state_.blocks().prefixes();
+  const std::int64_t cached = prefixes == nullptr ? 0 : prefixes->covered(id) * config_.block_size;
+  return {state_.sequence(id).request_id, id, cached};
 }
 
 // A plan that only preempts leaves room for another, and for who was waiting for a seat: sequences whose KV

@@ -85,10 +85,13 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
   if (trace == nullptr) {
     return;
   }
-  if (trace->hash_block_tokens() > 0) {
+  const auto caches = [](const Replica& lane) { return lane.state().blocks().prefixes() != nullptr; };
+  if (trace->hash_block_tokens() > 0 &&
+      std::none_of(simulation.lanes().begin(), simulation.lanes().end(), caches)) {
     notes.emplace_back(
-        "the trace marks prompts that share a prefix; no prefix cache is modelled, every prompt is computed "
-        "in full (how much is shared: inferometer workload inspect)");
+        "the trace marks prompts that share a prefix; without a prefix cache every prompt is computed in "
+        "full "
+        "(how much is shared: inferometer workload inspect)");
   }
   if (trace->skipped_lines() == 0) {
     return;

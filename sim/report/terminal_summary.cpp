@@ -335,7 +335,7 @@ void SummaryText::write_memory() {
                          percent(static_cast<double>(held.peak)), grouped(summary_.kv_blocks)));
   }
   if (summary_.prefixes) {
-    sentence("prefix cache", prefix_sentence(*summary_.prefixes));
+    sentence("prefixes", prefix_sentence(*summary_.prefixes));
   }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));

@@ -164,12 +164,6 @@ void add_disaggregation(const Scenario& scenario, Deployment& deployment, Cluste
   cluster.disaggregation =
       read_disaggregation(scenario.engine(), prefill->pricer_limits.max_tokens, diagnostics);
   diagnostics.throw_if_any();
-  if (scenario.engine().text("local_prefill") == "isl_bounding") {
-    deployment.notes.emplace_back(
-        "local_prefill isl_bounding keeps no prompt where it is decoded: no prefix cache is modelled, so "
-        "that all "
-        "of a prompt counts as not cached");
-  }
   level_model_len(deployment.pools, deployment.notes);
 }
 

@@ -152,9 +152,11 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
 bool ClusterWatch::has_work(std::size_t number) {
   const BatchState& state = simulation_.lanes()[number].state();
   const SequenceStore& store = state.store();
+  // Looking for prefixes, as can_load_next() does, changes nothing that anybody can see.
   const bool has_seat = state.running_count() < max_num_seqs_[number] && !state.runs_starving();
   if ((!store.ready.empty() && has_seat) || store.computed_in_need() != kNoSequence ||
-      (!store.expected.empty() && store.can_load_next(state.decodes().blocks_needed()))) {
+      (!store.expected.empty() &&
+       const_cast<SequenceStore&>(store).can_load_next(state.decodes().blocks_needed()))) {
     return true;
   }
   if (state.running_count() == 0 && store.waiting.empty()) {

@@ -8,8 +8,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kHigherIsBetter = {
     "request_throughput",      "request_goodput", "output_throughput",  "total_token_throughput",
-    "capacity_requests_per_s", "goodput_share",   "completed_requests",
-    "prefix_hit_share",
+    "capacity_requests_per_s", "goodput_share",   "completed_requests", "prefix_hit_share",
 };
 constexpr std::array<std::string_view, 5> kNeither = {
     "kv_peak_share", "mfu_share", "mbu_share", "mean_batch_requests", "mean_power_watts",

@@ -125,8 +125,7 @@ TEST_CASE("routers that follow prompts take groups, sessions and traces that say
               .empty());
     CHECK(missing(policy, "trace: some.jsonl", directory).empty());
     CHECK(missing(policy, "trace: absent.jsonl", directory).empty());
-    CHECK(missing(policy, "trace: " + none) ==
-          "no request of the trace says what its prompt consists of");
+    CHECK(missing(policy, "trace: " + none) == "no request of the trace says what its prompt consists of");
   }
 }
 
