@@ -31,6 +31,7 @@ constexpr std::array kKnown = {
     Known{"mean_power_watts", "power", "W"},
     Known{"goodput_share", "requests within limits", "%"},
     Known{"kv_peak_share", "KV cache at its fullest", "%"},
+    Known{"prefix_hit_share", "prompt tokens found cached", "%"},
     Known{"mfu_share", "MFU", "%"},
     Known{"mbu_share", "MBU", "%"},
     Known{"load_share", "load of the estimated capacity", "%"},
