@@ -77,7 +77,7 @@ void BatchState::preempt(SequenceId id) {
   s.computed = 0;
   ++s.preemptions;
   s.state = Sequence::State::waiting;
-  store_->waiting.push_front(id);
+  store_->queue_again(id);
 }
 
 void BatchState::hold_prefix(const StepPlan::Admission& admission) {
@@ -223,6 +223,7 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
           .retries = s.retries,
           .handover = s.handover,
           .prefill_end = s.prefill_end,
+          .priority = s.priority,
           .cached = s.cached,
           .recached = s.recached};
 }

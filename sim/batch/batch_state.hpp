@@ -101,8 +101,8 @@ class BatchState {
   [[nodiscard]] CachedPrefix cached_prefix(SequenceId id);
   /// The blocks of a running sequence that is about to be preempted. It still counts as running.
   void drop_blocks(SequenceId id);
-  /// Puts a running sequence that has no blocks any more at the head of the queue, keeping what it has
-  /// emitted.
+  /// Queues a running sequence that has no blocks any more again (SequenceStore::requeue), keeping what it
+  /// has emitted.
   void preempt(SequenceId id);
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);

@@ -27,6 +27,8 @@ class DecodeSet {
   /// `window`: sliding attention window in tokens; empty for full attention.
   DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window);
 
+  /// Decode steps that have been run with this set, whoever was in it.
+  [[nodiscard]] std::int64_t steps() const { return step_; }
   /// Sequences in the set.
   [[nodiscard]] std::int64_t count() const { return count_; }
   /// Sum over the set of the tokens its next step attends to: min(computed + 1, window).

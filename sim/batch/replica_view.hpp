@@ -37,6 +37,9 @@ class ReplicaView {
   /// Sequences with an unfinished prefill, in running order.
   [[nodiscard]] std::span<const SequenceId> prefilling() const { return state_.prefilling(); }
   [[nodiscard]] std::int64_t decode_count() const { return state_.decodes().count(); }
+  /// Decode steps run so far, or since everything was lost (BatchPolicy::on_cleared()): the clock of policies
+  /// whose books change with every step, also of steps for which they were not asked.
+  [[nodiscard]] std::int64_t decode_steps() const { return state_.decodes().steps(); }
   /// Prefilling and decoding.
   [[nodiscard]] std::int64_t running_count() const { return state_.running_count(); }
   /// First and last of the running list; kNoSequence when empty. Walk it by Sequence::next and previous.
@@ -49,6 +52,7 @@ class ReplicaView {
   }
   /// Prompt plus emitted tokens: what the KV cache must hold (but for the last one) before it can decode.
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return state_.tokens(id); }
+  [[nodiscard]] std::int64_t emitted(SequenceId id) const { return state_.emitted(id); }
   [[nodiscard]] std::int64_t computed(SequenceId id) const { return state_.computed(id); }
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const { return state_.held_blocks(id); }
   /// Blocks that become free when a running sequence is preempted after those that `plan` preempts: the ones

@@ -43,8 +43,10 @@ struct Sequence {
   std::int64_t order = 0;        ///< Expectation::order
   PrefixSources cached{};        ///< tokens found in the prefix cache when it was first admitted
   PrefixSources recached{};      ///< likewise, when it was admitted again
+  std::int64_t rank = 0;         ///< BatchPolicy::queue_rank(): lower ones wait further ahead
   TimePoint prefill_end;         ///< of the replica that computed the prompt, where that was another one
   Duration handover{};           ///< from there to its KV being here
+  std::int32_t priority = 0;     ///< Request::priority
   std::int32_t preemptions = 0;
   std::int32_t prefill_replica = -1;  ///< that other replica
   std::int32_t retries = 0;
@@ -72,8 +74,9 @@ struct FinishedRequest {
   std::int32_t retries = 0;           ///< times it was begun anew, after failures
   Duration handover{};                ///< from the end of its prefill to its KV being there; 0 when it stayed
   TimePoint prefill_end{};            ///< valid when `prefill_replica` is
-  PrefixSources cached{};             ///< tokens found in the prefix cache when it was first admitted
-  PrefixSources recached{};           ///< likewise, when it was admitted again after preemptions
+  std::int32_t priority = 0;
+  PrefixSources cached{};    ///< tokens found in the prefix cache when it was first admitted
+  PrefixSources recached{};  ///< likewise, when it was admitted again after preemptions
 };
 
 }  // namespace inferometer

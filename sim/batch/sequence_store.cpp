@@ -35,6 +35,7 @@ SequenceId SequenceStore::add(const Request& request, std::int64_t output_limit)
   fresh.prompt = request.prompt.count();
   fresh.output = std::min(request.output.count(), output_limit);
   fresh.max_new = std::min(request.max_new.count(), output_limit);
+  fresh.priority = request.priority;
   at(id) = fresh;
   if (PrefixCache* prefixes = pool.prefixes()) {
     prefixes->enter(id, request);
@@ -46,10 +47,33 @@ SequenceId SequenceStore::enqueue(const Request& request, std::int64_t output_li
   const SequenceId id = add(request, output_limit);
   Sequence& s = at(id);
   s.retries = retries;
+  last_arrival = std::max(last_arrival, s.arrival);
   waiting.push_back(id);
   prefill_left += s.prompt;
   tokens += s.prompt;
   return id;
+}
+
+void SequenceStore::place_by_rank(std::int64_t rank) {
+  const SequenceId id = waiting.back();
+  at(id).rank = rank;
+  if (waiting.size() == 1 || sequence(waiting[waiting.size() - 2]).rank <= rank) {
+    return;
+  }
+  const auto others_end = std::prev(waiting.end());
+  const auto place =
+      std::upper_bound(waiting.begin(), others_end, rank,
+                       [this](std::int64_t own, SequenceId other) { return own < sequence(other).rank; });
+  std::rotate(place, others_end, waiting.end());
+}
+
+void SequenceStore::queue_again(SequenceId id) {
+  const std::int64_t rank = sequence(id).rank;
+  const bool goes_last = requeue == Requeue::last;
+  const auto place = std::partition_point(waiting.begin(), waiting.end(), [&](SequenceId other) {
+    return sequence(other).rank < rank || (goes_last && sequence(other).rank == rank);
+  });
+  waiting.insert(place, id);
 }
 
 void SequenceStore::take_from_queue(SequenceId id) {
@@ -247,7 +271,7 @@ void SequenceStore::recompute(SequenceId id) {
   Sequence& s = at(id);
   s.state = Sequence::State::waiting;
   s.prefill_replica = -1;
-  waiting.push_front(id);
+  queue_again(id);
   prefill_left += s.prompt + s.emitted;
 }
 

@@ -21,6 +21,12 @@ struct PromptResult {
   PrefixSources cached{}, recached{};
 };
 
+/// Where a preempted sequence waits, among those of its rank.
+enum class Requeue {
+  first,  ///< ahead of all (vLLM)
+  last,   ///< behind all (SGLang)
+};
+
 /// How a sequence whose KV comes from elsewhere is queued.
 struct Expectation {
   std::int64_t order = 0;         ///< KV blocks are given to lower ones first
@@ -41,6 +47,12 @@ class SequenceStore {
   Sequence& at(SequenceId id) { return sequences[static_cast<std::size_t>(id)]; }
 
   SequenceId enqueue(const Request& request, std::int64_t output_limit, std::int32_t retries);
+  /// Gives the sequence that was queued last its place: behind all of its rank and of lower ones. O(log
+  /// queue) comparisons, and as many moves as it gets ahead of.
+  void place_by_rank(std::int64_t rank);
+  /// Queues a sequence again that has lost its KV: ahead of all of its rank, or behind them, as `requeue`
+  /// says.
+  void queue_again(SequenceId id);
   /// Takes a sequence out of the waiting queue. O(place).
   void take_from_queue(SequenceId id);
   void vacate(SequenceId id);
@@ -93,7 +105,9 @@ class SequenceStore {
   BlockPool pool;
   std::vector<Sequence> sequences;
   std::vector<SequenceId> vacant;
-  std::deque<SequenceId> waiting;
+  std::deque<SequenceId> waiting;  ///< by Sequence::rank
+  Requeue requeue = Requeue::first;
+  TimePoint last_arrival;              ///< latest time at which a sequence that was queued had arrived
   std::deque<SequenceId> expected;     ///< wait for blocks, by Expectation::order
   std::deque<SequenceId> ready;        ///< hold blocks and KV, wait for a seat
   std::int64_t loading = 0;            ///< sequences that hold blocks and wait for KV

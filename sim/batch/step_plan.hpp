@@ -33,12 +33,11 @@ struct StepPlan {
     std::int64_t chunk_tokens = 0;    ///< price every chunk as if it were so long; 0: as it is
   };
 
-  std::vector<SequenceId> rejected;  ///< waiting sequences that can never run
-  std::vector<SequenceId>
-      preempted;                    ///< running; each loses its KV and goes to the head of the waiting queue
-  std::vector<Admission> admitted;  ///< waiting; they run behind those that run, in this order
-  std::vector<Chunk> chunks;        ///< of prefilling sequences, those admitted now included
-  bool decode = false;              ///< every decoding sequence (left after preemptions) runs one token ...
+  std::vector<SequenceId> rejected;   ///< waiting sequences that can never run
+  std::vector<SequenceId> preempted;  ///< running; each loses its KV and waits again (BatchPolicy::requeue())
+  std::vector<Admission> admitted;    ///< waiting; they run behind those that run, in this order
+  std::vector<Chunk> chunks;          ///< of prefilling sequences, those admitted now included
+  bool decode = false;                ///< every decoding sequence (left after preemptions) runs one token ...
   std::vector<SequenceId> decode_except;  ///< ... but these
   Padding padding;
   /// An empty plan may ask to be called again at this time even if nothing happens before.

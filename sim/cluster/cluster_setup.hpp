@@ -51,7 +51,8 @@ struct DisaggregationSetup {
     never,
     short_prompt,   ///< prompt <= max_local_prefill_tokens
     short_or_busy,  ///< that, or as many prompts wait at the prefill replica as prefill_queue_limit says
-    isl_bounding,   ///< prompt < max_local_prefill_tokens and less than local_share of it not cached
+    isl_bounding,   ///< what the decode replica has not cached of it is < max_local_prefill_tokens and less
+                    ///< than local_share of it
     prefill_load,   ///< the prefill replica has more tokens to compute than prefill_load_tokens
     isl_or_load,    ///< either of the two
   };
@@ -80,7 +81,9 @@ struct DisaggregationSetup {
 /// What a whole cluster turns away as it arrives.
 struct AdmissionSetup {
   std::optional<std::int64_t> max_outstanding;  ///< on each replica that takes requests, on average
-  std::optional<Duration> ttft;  ///< foreseen on the chosen replica: tokens before it over its prefill rate
+  /// Foreseen on the chosen replica: tokens before it, and its own that are not cached there, over its
+  /// prefill rate.
+  std::optional<Duration> ttft;
 };
 
 /// Something that befalls a replica at a set time.

@@ -28,7 +28,7 @@ Coordinator::Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineContro
     : setup_(std::move(setup)),
       control_(control),
       loads_(control, replicas_of(*setup_)),
-      fleet_(*setup_, *this),
+      fleet_(*setup_, *this, *this),
       timers_(control),
       transfers_(setup_->make_network ? setup_->make_network() : nullptr, control),
       upkeep_(*setup_, control, fleet_, timers_, transfers_, totals_, *this) {
@@ -38,6 +38,11 @@ Coordinator::Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineContro
 }
 
 void Coordinator::begin() {
+  for (std::int32_t replica = 0; replica < fleet_.replicas(); ++replica) {
+    if (PrefixCache* const cache = control_.lanes(replica).front().store().pool.prefixes()) {
+      fleet_.follow(replica, *cache);
+    }
+  }
   upkeep_.begin();
 }
 
@@ -56,7 +61,7 @@ void Coordinator::place(const Attempt& attempt) {
   } else if (handovers_) {
     place_split(attempt);
   } else {
-    place_whole(attempt, fleet_.choose(PoolRole::mixed, attempt.request));
+    place_whole(attempt, fleet_.choose(PoolRole::mixed, attempt.request, control_.now()));
   }
 }
 
@@ -77,13 +82,13 @@ void Coordinator::place_whole(const Attempt& attempt, std::int32_t replica) {
 
 void Coordinator::place_split(const Attempt& attempt) {
   const Request& request = attempt.request;
-  const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request);
+  const std::int32_t prefill = fleet_.choose(PoolRole::prefill, request, control_.now());
   // Whoever counts what the decode replica has cached has to choose it first.
   const bool counts_cached = setup_->disaggregation->counts_cached_tokens() && !request.content.empty();
-  const std::int32_t decode = counts_cached ? fleet_.choose(PoolRole::decode, request) : -1;
+  const std::int32_t decode = counts_cached ? fleet_.choose(PoolRole::decode, request, control_.now()) : -1;
   if (is_prefilled_locally(request, prefill, counts_cached ? control_.cached_tokens(decode, request) : 0)) {
     ++totals_.local_prefills;
-    place_whole(attempt, counts_cached ? decode : fleet_.choose(PoolRole::decode, request));
+    place_whole(attempt, counts_cached ? decode : fleet_.choose(PoolRole::decode, request, control_.now()));
     return;
   }
   if (const std::optional<std::int32_t> other = overflow(request)) {
@@ -141,7 +146,7 @@ std::optional<std::int32_t> Coordinator::overflow(const Request& request) {
     return std::nullopt;
   }
   if (!all_above(PoolRole::mixed)) {
-    return fleet_.choose(PoolRole::mixed, request);
+    return fleet_.choose(PoolRole::mixed, request, control_.now());
   }
   const auto decode = fleet_.candidates(PoolRole::decode);
   return *std::min_element(decode.begin(), decode.end(), [&](std::int32_t a, std::int32_t b) {
@@ -172,7 +177,8 @@ std::string_view Coordinator::reason_to_refuse(const Request& request, std::int3
     }
   }
   if (admission.ttft) {
-    const std::int64_t tokens = load(replica).prefill_tokens + request.prompt.count();
+    const std::int64_t tokens =
+        load(replica).prefill_tokens + request.prompt.count() - cached_tokens(replica, request);
     const double foreseen = static_cast<double>(tokens) / fleet_.pool(replica).prefill_tokens_per_second;
     if (foreseen > to_seconds(*admission.ttft)) {
       return kTooLate;
@@ -295,6 +301,10 @@ ReplicaLoad Coordinator::load(std::int32_t replica) const {
   ReplicaLoad load = loads_.load(replica);
   load.outstanding = fleet_.outstanding(replica);
   return load;
+}
+
+std::int64_t Coordinator::cached_tokens(std::int32_t replica, const Request& request) const {
+  return control_.cached_tokens(replica, request);
 }
 
 void Coordinator::replica_failed(std::int32_t replica) {

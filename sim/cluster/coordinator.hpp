@@ -22,7 +22,7 @@ namespace inferometer {
 
 /// Decides everything that is decided between replicas: who gets a request, when its KV goes where, what
 /// becomes of it when a replica fails. The engine calls it from its event loop.
-class Coordinator final : private LoadSource, private UpkeepActions {
+class Coordinator final : private LoadSource, private PrefixSource, private UpkeepActions {
  public:
   /// `control` outlives it; its replicas are numbered as the setup's pools say.
   Coordinator(std::shared_ptr<const ClusterSetup> setup, EngineControl& control);
@@ -57,6 +57,7 @@ class Coordinator final : private LoadSource, private UpkeepActions {
   [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override {
     return loads_.tokens_at_least();
   }
+  [[nodiscard]] std::int64_t cached_tokens(std::int32_t replica, const Request& request) const override;
   void replica_failed(std::int32_t replica) override;
   void replica_up(std::int32_t replica) override;
   [[nodiscard]] std::int64_t held(PoolRole role) const override;

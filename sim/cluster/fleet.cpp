@@ -18,7 +18,8 @@ std::string_view to_string(PoolRole role) {
   return "";
 }
 
-Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads) : setup_(setup), loads_(loads) {
+Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads, const PrefixSource& prefixes)
+    : setup_(setup), loads_(loads), prefixes_(prefixes) {
   for (std::size_t pool = 0; pool < setup.pools.size(); ++pool) {
     const PoolSetup& pool_setup = setup.pools[pool];
     for (std::int32_t place = 0; place < pool_setup.replicas; ++place) {
@@ -33,6 +34,7 @@ Fleet::Fleet(const ClusterSetup& setup, const LoadSource& loads) : setup_(setup)
   list_candidates();
   if (setup.state_interval > Duration()) {
     snapshot_.loads.resize(members_.size());
+    snapshot_.prefixes.resize(members_.size());
     snapshot_.tokens.resize(members_.size());
     snapshot_.outstanding.resize(members_.size());
   }
@@ -52,14 +54,14 @@ std::vector<std::int32_t> Fleet::in_status(PoolRole role, ReplicaStatus status) 
   return found;
 }
 
-std::int32_t Fleet::choose(PoolRole role, const Request& request) {
+std::int32_t Fleet::choose(PoolRole role, const Request& request, TimePoint now) {
   const auto index = static_cast<std::size_t>(role);
   const std::vector<std::int32_t>& candidates = candidates_[index];
   INFEROMETER_CHECK(!candidates.empty(), "somebody takes requests of the role");
   const bool is_late = setup_.state_interval > Duration();
   const std::int32_t chosen = routers_[index]->choose(
-      request, RouterView(candidates, is_late ? snapshot_.outstanding : outstanding_,
-                          is_late ? static_cast<const LoadSource&>(snapshot_) : loads_));
+      request, is_late ? RouterView(candidates, snapshot_.outstanding, snapshot_, now, &snapshot_)
+                       : RouterView(candidates, outstanding_, loads_, now, &prefixes_));
   INFEROMETER_CHECK(std::binary_search(candidates.begin(), candidates.end(), chosen),
                     "a router chooses among those that take requests");
   return chosen;
@@ -85,6 +87,7 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
     comes_and_goes_ = true;
     if (is_off) {
       one.spans.emplace_back(one.since, now);
+      forget(replica);
     }
     one.since = now;
   }
@@ -93,6 +96,7 @@ void Fleet::set_status(std::int32_t replica, ReplicaStatus status, TimePoint now
 }
 
 void Fleet::set_role(std::int32_t replica, PoolRole role) {
+  forget(replica);
   member(replica).role = role;
   list_candidates();
 }
@@ -116,12 +120,32 @@ Duration Fleet::paid(std::int32_t replica, TimePoint end) const {
   return paid + (is_running ? end - one.since : Duration());
 }
 
+void Fleet::follow(std::int32_t replica, PrefixCache& cache) {
+  const bool is_read = std::any_of(routers_.begin(), routers_.end(), [](const auto& router) {
+    return router != nullptr && router->reads_caches();
+  });
+  if (setup_.state_interval > Duration() && is_read) {
+    auto& follower = snapshot_.prefixes[static_cast<std::size_t>(replica)];
+    follower = std::make_unique<PrefixFollower>(cache.block_size());
+    cache.listen(follower.get());
+  }
+}
+
 void Fleet::take_snapshot() {
   snapshot_.outstanding = outstanding_;
   for (std::int32_t replica = 0; replica < replicas(); ++replica) {
     const auto place = static_cast<std::size_t>(replica);
     snapshot_.loads[place] = loads_.load(replica);
     snapshot_.tokens[place] = snapshot_.loads[place].tokens;
+    if (follows(replica)) {
+      snapshot_.prefixes[place]->catch_up();
+    }
+  }
+}
+
+void Fleet::forget(std::int32_t replica) {
+  if (Router* const router = routers_[static_cast<std::size_t>(member(replica).role)].get()) {
+    router->forget(replica);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "sim/cluster/cluster_setup.hpp"
+#include "sim/cluster/prefix_follower.hpp"
 #include "sim/router/router.hpp"
 
 namespace inferometer {
@@ -24,8 +25,8 @@ enum class ReplicaStatus : std::uint8_t {
 /// request.
 class Fleet {
  public:
-  /// `loads` tells of replicas as they are. Both outlive the fleet.
-  Fleet(const ClusterSetup& setup, const LoadSource& loads);
+  /// `loads` and `prefixes` tell of replicas as they are. All outlive the fleet.
+  Fleet(const ClusterSetup& setup, const LoadSource& loads, const PrefixSource& prefixes);
 
   [[nodiscard]] std::int32_t replicas() const { return static_cast<std::int32_t>(members_.size()); }
   /// The pool whose hardware a replica has.
@@ -52,7 +53,7 @@ class Fleet {
   [[nodiscard]] std::vector<std::int32_t> in_status(PoolRole role, ReplicaStatus status) const;
 
   /// Who gets the request, by the router of the role. Precondition: there is a candidate.
-  [[nodiscard]] std::int32_t choose(PoolRole role, const Request& request);
+  [[nodiscard]] std::int32_t choose(PoolRole role, const Request& request, TimePoint now);
   void sent(std::int32_t replica);
   void left(std::int32_t replica, std::int64_t requests);
 
@@ -68,7 +69,15 @@ class Fleet {
   /// Whether replicas have come or gone since, or some were off.
   [[nodiscard]] bool comes_and_goes() const { return comes_and_goes_; }
 
-  /// From now on routers see the replicas as they are at present, until the next call. O(replicas).
+  /// To be called before any request has come, with the prefix cache of the replica: where routers see caches
+  /// as of the last snapshot, they are followed.
+  void follow(std::int32_t replica, PrefixCache& cache);
+  [[nodiscard]] bool follows(std::int32_t replica) const {
+    return replica < static_cast<std::int32_t>(snapshot_.prefixes.size()) &&
+           snapshot_.prefixes[static_cast<std::size_t>(replica)] != nullptr;
+  }
+  /// From now on routers see the replicas as they are at present, until the next call. The caches that are
+  /// followed have settled. O(replicas + what has changed in caches).
   void take_snapshot();
 
  private:
@@ -81,12 +90,17 @@ class Fleet {
     std::vector<std::pair<TimePoint, TimePoint>> spans{};  // while it was not off, before that
     std::int64_t routed = 0;
   };
-  struct Snapshot final : LoadSource {
+  struct Snapshot final : LoadSource, PrefixSource {
     [[nodiscard]] ReplicaLoad load(std::int32_t replica) const override {
       return loads[static_cast<std::size_t>(replica)];
     }
     [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override { return tokens; }
+    [[nodiscard]] std::int64_t cached_tokens(std::int32_t replica, const Request& request) const override {
+      const PrefixFollower* const one = prefixes[static_cast<std::size_t>(replica)].get();
+      return one == nullptr ? 0 : one->cached_tokens(request);
+    }
     std::vector<ReplicaLoad> loads;
+    std::vector<std::unique_ptr<PrefixFollower>> prefixes;  // of those that are followed
     std::vector<std::int64_t> tokens;
     std::vector<std::int64_t> outstanding;
   };
@@ -96,9 +110,11 @@ class Fleet {
   }
   Member& member(std::int32_t replica) { return members_[static_cast<std::size_t>(replica)]; }
   void list_candidates();
+  void forget(std::int32_t replica);
 
   const ClusterSetup& setup_;
   const LoadSource& loads_;
+  const PrefixSource& prefixes_;
   std::vector<Member> members_;
   std::vector<std::int64_t> outstanding_;
   std::int64_t total_outstanding_ = 0;

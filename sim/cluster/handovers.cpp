@@ -56,7 +56,7 @@ void Handovers::attach_decode(Journey& journey) {
   if (fleet_.candidates(PoolRole::decode).empty()) {
     return;
   }
-  journey.decode = fleet_.choose(PoolRole::decode, journey.attempt.request);
+  journey.decode = fleet_.choose(PoolRole::decode, journey.attempt.request, control_.now());
   control_.interrupt(journey.decode, true);
   Replica& replica = control_.lanes(journey.decode).front();
   journey.at_decode = replica.expect(

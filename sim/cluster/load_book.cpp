@@ -39,6 +39,7 @@ void LoadBook::look_at(std::int32_t replica) {
   load.waiting = lanes.front().waiting() + static_cast<std::int64_t>(store.expected.size());
   load.tokens = store.tokens;
   load.prefill_tokens = store.prefill_left;
+  load.kv_capacity = store.pool.total().count() * store.pool.block_size();
   known_until_[place] = kForever;
   for (const Replica& lane : lanes) {
     const Replica::Progress progress = lane.progress(control_.now());

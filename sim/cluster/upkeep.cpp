@@ -163,6 +163,7 @@ void Upkeep::look_at_drained(std::int32_t replica) {
     return;
   }
   if (!member(replica).becomes) {
+    control_.lanes(replica).front().store().pool.clear();  // when it is back, nothing is cached
     switch_off(replica);
   } else if (std::erase(draining_, replica) > 0) {
     timers_.set(control_.now(), {Timer::Kind::move, replica});
@@ -290,6 +291,11 @@ void Upkeep::moved(std::int32_t replica) {
 // comes.
 void Upkeep::take_snapshot() {
   has_snapshot_timer_ = false;
+  for (std::int32_t replica = 0; replica < fleet_.replicas(); ++replica) {
+    if (fleet_.follows(replica)) {
+      control_.settle_prefixes(replica);
+    }
+  }
   fleet_.take_snapshot();
   if (control_.in_system() > 0) {
     request_came();

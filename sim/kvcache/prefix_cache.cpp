@@ -16,6 +16,9 @@ void PrefixCache::clear(std::int64_t blocks) {
   PrefixListener* const listener = listener_;
   *this = PrefixCache(blocks, block_size_.value());
   listener_ = listener;
+  if (listener_ != nullptr) {
+    listener_->all_removed();
+  }
 }
 
 // --- free blocks ---

@@ -51,6 +51,8 @@ class PrefixListener {
   virtual void node_cached(std::int32_t node, std::int64_t tokens) = 0;
   /// Nothing of it is cached, and it has no nodes behind it. Its number may come again.
   virtual void node_removed(std::int32_t node) = 0;
+  /// Nothing is cached, and there are no nodes.
+  virtual void all_removed() = 0;
 };
 
 class PrefixCache {
@@ -60,6 +62,7 @@ class PrefixCache {
 
   /// All blocks are free, nothing is cached.
   PrefixCache(std::int64_t blocks, std::int64_t block_size);
+  [[nodiscard]] std::int64_t block_size() const { return block_size_.value(); }
 
   // --- free blocks ---
   /// Takes free blocks for something new; what they cached is lost. Precondition: so many are free.
@@ -106,7 +109,7 @@ class PrefixCache {
   [[nodiscard]] std::int64_t cached() const { return cached_; }
   /// From now on; nullptr: nobody. Precondition: no sequence has come yet.
   void listen(PrefixListener* listener) { listener_ = listener; }
-  /// As new, for the same listener, who is not told.
+  /// As new, for the same listener.
   void clear(std::int64_t blocks);
 
  private:

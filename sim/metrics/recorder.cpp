@@ -164,6 +164,7 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
   if (record.was_handed_over()) {
     latencies_.handover.add_single(record.handover);
   }
+  fairness_.add(request.priority, record.time_to_first_token(), record.latency(), record.output);
   if (options_.keep_records) {
     finished_.push_back(record);
   }

@@ -17,6 +17,7 @@
 #include "sim/metrics/busiest_second.hpp"
 #include "sim/metrics/chunked_column.hpp"
 #include "sim/metrics/duration_distribution.hpp"
+#include "sim/metrics/fairness.hpp"
 #include "sim/metrics/run_totals.hpp"
 #include "sim/metrics/slo.hpp"
 #include "sim/replica/observer.hpp"
@@ -121,6 +122,7 @@ class MetricsRecorder final : public SimulationObserver {
   [[nodiscard]] const RequestLatencies& latencies() const { return latencies_; }
   /// Gaps between successive tokens of the same request, over all requests.
   [[nodiscard]] const DurationDistribution& gaps() const { return gaps_; }
+  [[nodiscard]] const FairnessTotals& fairness() const { return fairness_; }
 
  private:
   void leave(TimePoint time) {
@@ -144,6 +146,7 @@ class MetricsRecorder final : public SimulationObserver {
   ChunkedColumn<RejectedRecord> rejected_;
   RequestLatencies latencies_;
   DurationDistribution gaps_;
+  FairnessTotals fairness_;
   BusiestSecond busiest_second_;
 };
 

@@ -26,6 +26,17 @@ void add_latencies(Summary& summary, const MetricsRecorder& recorder) {
   }
 }
 
+void add_fairness(Summary& summary, const MetricsRecorder& recorder, bool overtakes) {
+  const PercentileRule rule = rule_of(summary.definitions);
+  FairnessSummary& fairness = summary.fairness;
+  fairness.share = recorder.fairness().jain_index();
+  for (const FairnessTotals::Priority* priority : recorder.fairness().priorities()) {
+    fairness.priorities.push_back({priority->priority, priority->completed, priority->ttft.statistics(rule),
+                                   priority->e2el.statistics(rule)});
+  }
+  fairness.matters = overtakes || !fairness.priorities.empty();
+}
+
 void add_throughput(Summary& summary, const MetricsRecorder& recorder) {
   const double duration = summary.duration_seconds;
   const auto output = static_cast<double>(summary.total_output_tokens);
@@ -100,6 +111,7 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
     summary.failed += loss.requests;
   }
   add_latencies(summary, recorder);
+  add_fairness(summary, recorder, settings.overtakes);
   add_throughput(summary, recorder);
   summary.prefixes = prefix_summary(totals);
   summary.truncated = settings.truncated;

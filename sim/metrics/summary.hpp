@@ -31,8 +31,25 @@ struct SummarySettings {
   /// In the order of the recorder's pools, as many.
   std::vector<PoolSettings> pools = std::vector<PoolSettings>(1);
   std::optional<ClusterSummary> cluster;  ///< absent for one replica on its own
+  bool overtakes = false;                 ///< a policy takes requests in another order than that of arrival
   /// Requests per second the deployment is thought to sustain; absent = no load is shown.
   std::optional<double> estimated_capacity_per_second;
+};
+
+/// Of the requests of one priority.
+struct PrioritySummary {
+  std::int32_t priority = 0;
+  std::int64_t completed = 0;
+  std::optional<DurationStatistics> ttft, e2el;  ///< percentiles within 0.2 %
+};
+
+/// Whether requests are treated alike.
+struct FairnessSummary {
+  /// FairnessTotals::jain_index(); absent when no request finished.
+  std::optional<double> share;
+  std::vector<PrioritySummary> priorities;  ///< ascending; empty where all have the same
+  /// Whether it says something about the scheduler: requests differ in priority, or overtake each other.
+  bool matters = false;
 };
 
 /// Of all pools together. Latencies are absent when no request has one.
@@ -63,6 +80,7 @@ struct Summary : ResourceSummary {
   std::int64_t truncated = 0;
   std::vector<RejectionCount> rejections;
 
+  FairnessSummary fairness;
   LevelSummary waiting;  ///< for a step or for a KV cache on its way
   StabilityReport stability;
   std::vector<PoolSummary> pools;         ///< in the recorder's order

@@ -52,6 +52,7 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
     INFEROMETER_CHECK(pipeline_ == nullptr, "stages of a pipeline do not speculate");
     state_.speculate(*config.speculation, config.max_model_len);
   }
+  state_.store().requeue = policy_->requeue();
 }
 
 bool Replica::enqueue(const Request& request, std::int32_t retries) {
@@ -61,9 +62,15 @@ bool Replica::enqueue(const Request& request, std::int32_t retries) {
                            "the prompt leaves no room for a token in max_model_len"});
     return false;
   }
-  store().enqueue(request, cut_output(request), retries);
+  queue(request, cut_output(request), retries);
   note_joined();
   return true;
+}
+
+SequenceId Replica::queue(const Request& request, std::int64_t output_limit, std::int32_t retries) {
+  const SequenceId id = store().enqueue(request, output_limit, retries);
+  store().place_by_rank(policy_->queue_rank(store().sequence(id)));
+  return id;
 }
 
 void Replica::note_joined() {
@@ -91,7 +98,7 @@ std::int64_t Replica::cut_output(const Request& request) {
 
 void Replica::enqueue_prompt(const Request& request, std::int32_t retries, bool pushes) {
   constexpr std::int64_t kFirstTokenAlone = 1;
-  const SequenceId id = store().enqueue(request, kFirstTokenAlone, retries);
+  const SequenceId id = queue(request, kFirstTokenAlone, retries);
   store().at(id).prompt_only = true;
   store().at(id).pushes = pushes;
   note_joined();
@@ -161,17 +168,14 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
   return steps;
 }
 
-// Those that arrived at this very moment stand last and have not waited.
+// Those that arrived at this very moment have not waited; those of a rank stand behind the others of it.
 std::int64_t Replica::kept_waiting(TimePoint now) const {
   const std::deque<SequenceId>& waiting = state_.waiting();
-  if (waiting.empty()) {
-    return 0;
+  if (state_.store().last_arrival != now) {
+    return static_cast<std::int64_t>(waiting.size());
   }
-  std::size_t count = waiting.size();
-  while (count > 0 && state_.sequence(waiting[count - 1]).arrival == now) {
-    --count;
-  }
-  return static_cast<std::int64_t>(count);
+  return std::count_if(waiting.begin(), waiting.end(),
+                       [&](SequenceId id) { return state_.sequence(id).arrival != now; });
 }
 
 void Replica::reject_unrunnable(TimePoint now) {

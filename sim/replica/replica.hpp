@@ -210,6 +210,7 @@ class Replica : private PrefixLookup {
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
   void tell_idle(TimePoint now);
+  SequenceId queue(const Request& request, std::int64_t output_limit, std::int32_t retries);
   void note_joined();
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();

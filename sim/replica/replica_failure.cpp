@@ -29,7 +29,8 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
                      .prompt = TokenCount(s.prompt),
                      .output = TokenCount(s.output),
                      .max_new = TokenCount(s.max_new),
-                     .session = s.session};
+                     .session = s.session,
+                     .priority = s.priority};
       if (const PrefixCache* prefixes = store().pool.prefixes()) {
         const auto slot = static_cast<SequenceId>(&s - store().sequences.data());
         one.request.content = prefixes->content(slot);

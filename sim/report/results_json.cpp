@@ -73,6 +73,17 @@ Json metrics_of(const Summary& summary) {
   return metrics;
 }
 
+Json fairness_of(const FairnessSummary& fairness) {
+  Json priorities = Json::array();
+  for (const PrioritySummary& priority : fairness.priorities) {
+    Json json = {{"priority", priority.priority}, {"completed", priority.completed}};
+    add_latency(json, "ttft", priority.ttft);
+    add_latency(json, "e2el", priority.e2el);
+    priorities.push_back(json);
+  }
+  return {{"normalized_latency_jain_share", or_null(fairness.share)}, {"priorities", priorities}};
+}
+
 Json by_reason(const std::vector<RejectionCount>& counts) {
   Json list = Json::array();
   for (const RejectionCount& count : counts) {
@@ -328,6 +339,9 @@ std::string results_json(const Report& report) {
   json["uncertainty"] = uncertainty_of(report.uncertainty);
   json["slo"] = slo_of(report.slo);
   json["stability"] = stability_of(report.summary.stability);
+  if (report.summary.fairness.matters) {
+    json["fairness"] = fairness_of(report.summary.fairness);
+  }
   json["requests"] = requests_of(report.summary);
   json["time_split"] = time_split_of(report.summary.time_split);
   json["steps"] = steps_of(report.summary);

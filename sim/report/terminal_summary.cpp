@@ -35,6 +35,7 @@ class SummaryText {
     write_throughput();
     write_latencies();
     write_slo();
+    write_fairness();
     write_queue();
     write_time_split();
     write_pools();
@@ -56,6 +57,7 @@ class SummaryText {
                      const std::optional<DurationStatistics>& statistics, bool grows);
   void write_latency_bounds(const std::string& metric);
   void write_slo();
+  void write_fairness();
   void write_queue();
   void write_time_split();
   void write_pools();
@@ -224,6 +226,25 @@ void SummaryText::write_slo() {
                          verdict.is_share() ? ">=" : "<=", amount(verdict.limit), kCellWidth,
                          styled(verdict.met ? Style::good : Style::bad, outcome));
   }
+}
+
+void SummaryText::write_fairness() {
+  const FairnessSummary& fairness = summary_.fairness;
+  if (!fairness.matters || !fairness.share) {
+    return;
+  }
+  sentence("fairness",
+           fmt::format("{} %: Jain's index of the latency per output token, 100 % when all fare alike",
+                       short_number(100 * *fairness.share)));
+  for (const PrioritySummary& priority : fairness.priorities) {
+    if (priority.ttft && priority.e2el) {
+      sentence("", fmt::format("priority {}: {} requests, TTFT {} at p50 and {} at p99, E2E {} and {}",
+                               priority.priority, grouped(priority.completed),
+                               short_duration(priority.ttft->p50_ms), short_duration(priority.ttft->p99_ms),
+                               short_duration(priority.e2el->p50_ms), short_duration(priority.e2el->p99_ms)));
+    }
+  }
+  text_ += "\n";
 }
 
 void SummaryText::write_queue() {

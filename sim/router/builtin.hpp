@@ -11,5 +11,9 @@ RouterEntry least_outstanding_router();
 RouterEntry least_tokens_router();
 RouterEntry power_of_two_router();
 RouterEntry session_affinity_router();
+RouterEntry cache_aware_router();
+RouterEntry kv_aware_router();
+RouterEntry prefix_scorer_router();
+RouterEntry conductor_router();
 
 }  // namespace inferometer

@@ -71,6 +71,10 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
   for (const Replica& replica : simulation.lanes()) {
     settings.truncated += replica.truncated();
   }
+  for (const PoolSpec& pool : scenario.pools) {
+    const PolicyEntry* policy = policy_registry().find(pool.engine.text("policy"));
+    settings.overtakes = settings.overtakes || (policy != nullptr && policy->overtakes);
+  }
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
   settings.pools.clear();

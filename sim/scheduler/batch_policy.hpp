@@ -48,6 +48,16 @@ class BatchPolicy {
   virtual void on_cleared() {}
 
   [[nodiscard]] virtual RunningOrder running_order() const { return RunningOrder::admission; }
+
+  /// Where a sequence waits: behind those of lower rank, and of those of its own behind who came before.
+  /// Asked once, when it arrives; it may depend on what a scheduler knows then. Alike for all: in order of
+  /// arrival.
+  [[nodiscard]] virtual std::int64_t queue_rank(const Sequence& sequence) const {
+    (void)sequence;
+    return 0;
+  }
+  /// Where a preempted sequence waits, among those of its rank.
+  [[nodiscard]] virtual Requeue requeue() const { return Requeue::first; }
 };
 
 /// What a policy is told about the engine it runs in.
@@ -72,6 +82,8 @@ struct PolicyEntry {
   bool takes_speculation = false;
   /// Whether blocks keep what they had in them, for later prompts that begin alike. Absent: never.
   std::function<bool(const Values& engine)> caches_prefixes{};
+  /// Whether requests that came later may be taken before those that fit as well: fairness is then reported.
+  bool overtakes = false;
   /// KV blocks that the modelled engine keeps for itself.
   std::int64_t withheld_blocks = 0;
   /// Blocks that admission always leaves free, of a pool of so many usable ones: a sequence of max_model_len
@@ -82,7 +94,7 @@ struct PolicyEntry {
 
 using PolicyRegistry = Registry<PolicyEntry>;
 
-/// static, orca, continuous, chunked_prefill, sarathi.
+/// static, orca, continuous, chunked_prefill, sarathi, sglang, trtllm, priority, shortest_job_first.
 void register_builtin_policies(PolicyRegistry& registry);
 
 /// A policy of whole clusters, which splits requests over engines and leaves their batches to a registered

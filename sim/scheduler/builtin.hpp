@@ -10,5 +10,9 @@ PolicyEntry orca_policy();
 PolicyEntry continuous_policy();
 PolicyEntry chunked_prefill_policy();
 PolicyEntry sarathi_policy();
+PolicyEntry sglang_policy();
+PolicyEntry trtllm_policy();
+PolicyEntry priority_policy();
+PolicyEntry shortest_job_first_policy();
 
 }  // namespace inferometer

@@ -26,6 +26,8 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   metrics.push_back({"preemptions", static_cast<double>(summary.preemptions)});
   metrics.push_back(
       {"kv_peak_share", summary.kv_share(static_cast<double>(summary.kv_occupancy_blocks.peak))});
+  metrics.push_back(
+      {"prefix_hit_share", summary.prefixes ? std::optional(summary.prefixes->hit_rate) : std::nullopt});
   metrics.push_back({"mfu_share", summary.all_phases.mfu});
   metrics.push_back({"mbu_share", summary.all_phases.mbu});
   metrics.push_back({"mean_batch_requests", summary.batch_size.mean_busy});
@@ -34,6 +36,7 @@ std::vector<HeadlineMetric> metrics_of(const Summary& summary) {
   metrics.push_back(
       {"dollars_per_hour", summary.money ? std::optional(summary.money->dollars_per_hour) : std::nullopt});
   metrics.push_back({"load_share", summary.stability.load});
+  metrics.push_back({"fairness_share", summary.fairness.share});
   return metrics;
 }
 

@@ -26,8 +26,8 @@ const std::vector<double>& curve_shares();
 struct Outcome {
   std::string error;  ///< why it could not be run; all else is empty then
   /// headline_metrics(), then goodput_share, completed_requests, failed_requests, truncated_requests,
-  /// preemptions, kv_peak_share, mfu_share, mbu_share, mean_batch_requests, mean_power_watts,
-  /// dollars_per_hour, load_share.
+  /// preemptions, kv_peak_share, prefix_hit_share, mfu_share, mbu_share, mean_batch_requests,
+  /// mean_power_watts, dollars_per_hour, load_share.
   std::vector<HeadlineMetric> metrics;
   std::vector<SloVerdict> slo;
   QueueStability queue = QueueStability::not_applicable;

@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::uint64_t kScenarios = 120;
 
-bool reserves(const std::string& policy) {
-  return policy == "static" || policy == "orca";
-}
+const std::vector<std::string> kPolicies{"static", "orca",   "continuous", "chunked_prefill",   "sarathi",
+                                         "sglang", "trtllm", "priority",   "shortest_job_first"};
 
 /// Watches a simulation of one replica from inside, step by step, walking everything that runs.
 class Watcher : public SimulationObserver {
@@ -95,7 +94,7 @@ class Watcher : public SimulationObserver {
   [[nodiscard]] std::int64_t blocks_at_end(const FinishedRequest& request) const {
     const EngineSetup& setup = scenario_.engine.setup;
     std::int64_t tokens = request.prompt + request.output - 1;
-    if (reserves(setup.policy)) {
+    if (scenario_.engine.reserve_max_new) {
       tokens =
           scenario_.engine.reserve_model_len ? setup.max_model_len : request.prompt + max_new_.at(request.id);
     }
@@ -122,7 +121,8 @@ class Watcher : public SimulationObserver {
       REQUIRE(computed <= sequence.prompt + now - (now > 0 ? 1 : 0));
       emitted += now - before;
       before = now;
-      if (scenario_.engine.setup.policy == "continuous" || scenario_.engine.setup.policy == "sarathi") {
+      const std::string& policy = scenario_.engine.setup.policy;
+      if (policy == "continuous" || policy == "sarathi" || policy == "trtllm") {
         REQUIRE(sequence.request_id > previous);  // running in order of arrival
         previous = sequence.request_id;
       }
@@ -226,6 +226,18 @@ TEST_CASE("invariants hold at every event: chunked_prefill") {
 TEST_CASE("invariants hold at every event: sarathi") {
   watch_all("sarathi");
 }
+TEST_CASE("invariants hold at every event: sglang") {
+  watch_all("sglang");
+}
+TEST_CASE("invariants hold at every event: trtllm") {
+  watch_all("trtllm");
+}
+TEST_CASE("invariants hold at every event: priority") {
+  watch_all("priority");
+}
+TEST_CASE("invariants hold at every event: shortest_job_first") {
+  watch_all("shortest_job_first");
+}
 
 std::vector<std::string> run_in_pieces(const RandomScenario& scenario, std::int64_t piece) {
   StepLog log;
@@ -242,7 +254,7 @@ std::vector<std::string> run_in_pieces(const RandomScenario& scenario, std::int6
 TEST_CASE("a scenario gives the same steps again, and in pieces") {
   constexpr std::int64_t kWhole = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPiece = 7;
-  for (const char* policy : {"static", "orca", "continuous", "chunked_prefill", "sarathi"}) {
+  for (const std::string& policy : kPolicies) {
     for (std::uint64_t seed = 2000; seed < 2030; ++seed) {
       const RandomScenario scenario = random_scenario(policy, seed);
       CAPTURE(seed);
@@ -275,7 +287,7 @@ void require_prefix(const RandomScenario& scenario, const std::vector<StepLog::S
 }
 
 TEST_CASE("a run that is cut off has done the steps that had ended") {
-  for (const char* policy : {"static", "orca", "continuous", "chunked_prefill", "sarathi"}) {
+  for (const std::string& policy : kPolicies) {
     for (std::uint64_t seed = 4000; seed < 4030; ++seed) {
       const RandomScenario scenario = random_scenario(policy, seed);
       CAPTURE(seed);

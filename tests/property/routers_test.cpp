@@ -22,7 +22,13 @@ void shake(PoolOfNumbers& pool, Dice& dice) {
   std::vector<std::int32_t> candidates;
   for (std::size_t i = 0; i < kReplicas; ++i) {
     const auto replica = static_cast<std::int32_t>(i);
-    pool.set_load(replica, dice.between(0, 4), dice.between(0, 5) * 100);
+    const std::int64_t tokens = dice.between(0, 5) * 100;
+    pool.set_load(replica, ReplicaLoad{.outstanding = dice.between(0, 4),
+                                       .waiting = dice.between(0, 2),
+                                       .tokens = tokens,
+                                       .prefill_tokens = dice.between(0, tokens),
+                                       .kv_capacity = 1000});
+    pool.set_cached(replica, dice.between(0, 3) * 16);
     if (dice.chance(60)) {
       candidates.push_back(replica);
     }
@@ -31,6 +37,17 @@ void shake(PoolOfNumbers& pool, Dice& dice) {
     candidates.push_back(static_cast<std::int32_t>(dice.between(0, kReplicas - 1)));
   }
   pool.set_candidates(std::move(candidates));
+}
+
+/// Some without content, some that begin alike.
+Request draw_request(Dice& dice, std::int64_t id) {
+  const auto run = [&](std::int64_t ids) {
+    return ContentRun{static_cast<std::uint64_t>(dice.between(1, ids)), dice.between(1, 60)};
+  };
+  Request request =
+      dice.chance(30) ? lone_prompt(dice.between(1, 100), id) : prompt_of({run(3), run(3), run(1000)}, id);
+  request.session = dice.chance(50) ? dice.between(0, 5) : -1;
+  return request;
 }
 
 /// Runs `check` on what a router chooses in random pools, which change between requests.
@@ -43,9 +60,12 @@ void in_random_pools(
     const auto router = make_router(router_text, seed);
     for (int i = 0; i < kRequestsEach; ++i) {
       shake(pool, dice);
-      const std::int64_t session = dice.chance(50) ? dice.between(0, 5) : -1;
-      const std::int32_t chosen = router->choose(request_of(session), pool.view());
-      check(pool, session, chosen);
+      const Request request = draw_request(dice, i);
+      if (dice.chance(5)) {
+        router->forget(static_cast<std::int32_t>(dice.between(0, kReplicas - 1)));
+      }
+      const std::int32_t chosen = router->choose(request, pool.view());
+      check(pool, request.session, chosen);
     }
   }
 }
@@ -76,6 +96,41 @@ TEST_CASE("every router chooses a candidate") {
     in_random_pools("policy: " + policy, [](const PoolOfNumbers& pool, std::int64_t, std::int32_t chosen) {
       REQUIRE(std::binary_search(pool.candidates().begin(), pool.candidates().end(), chosen));
     });
+  }
+}
+
+TEST_CASE("routers that follow prompts go by loads alone where no prompt is like another") {
+  const auto in_pools_of_lone_prompts = [](const std::string& router_text, const LoadOf& load_of) {
+    for (std::uint64_t seed = 1; seed <= kPools; ++seed) {
+      Dice dice(seed, "pools");
+      PoolOfNumbers pool(kReplicas);
+      const auto router = make_router(router_text, seed);
+      for (int i = 0; i < kRequestsEach; ++i) {
+        shake(pool, dice);
+        for (std::size_t replica = 0; replica < kReplicas; ++replica) {
+          pool.set_cached(static_cast<std::int32_t>(replica), 0);
+        }
+        require_least(pool, router->choose(lone_prompt(dice.between(1, 100), i), pool.view()), load_of);
+      }
+    }
+  };
+  in_pools_of_lone_prompts("policy: cache_aware", requests_of);
+  in_pools_of_lone_prompts("policy: conductor", [](const PoolOfNumbers& pool, std::int32_t replica) {
+    constexpr std::int64_t kMoreThanRequests = 100;  // which break ties
+    return pool.load(replica).prefill_tokens * kMoreThanRequests + pool.load(replica).outstanding;
+  });
+}
+
+TEST_CASE("routers that follow prompts decide the same for the same seed") {
+  for (const std::string policy : {"cache_aware", "kv_aware", "prefix_scorer", "conductor",
+                                   "kv_aware, temperature: 1", "kv_aware, predicted_ttl: 1 s"}) {
+    std::vector<std::int32_t> first;
+    std::vector<std::int32_t> second;
+    for (std::vector<std::int32_t>* const chosen_of : {&first, &second}) {
+      in_random_pools("{policy: " + policy + "}", [&](const PoolOfNumbers&, std::int64_t,
+                                                      std::int32_t chosen) { chosen_of->push_back(chosen); });
+    }
+    CHECK(first == second);
   }
 }
 

@@ -34,6 +34,10 @@ class NotedPolicy : public BatchPolicy {
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -218,8 +222,10 @@ void check_counts(const RandomDeployment& deployment, SeenRun& run) {
   const bool alike = counts.stretches == static_cast<std::int64_t>(run.stretches.size()) &&
                      counts.in_stretches == steps &&
                      steps_of(counts) == static_cast<std::int64_t>(run.steps.size());
-  const bool speaks = deployment.promise == RandomDeployment::Promise::own ||
-                      deployment.promise == RandomDeployment::Promise::resting;
+  // These say nothing of some plans: SGLang's of prompts and of an open batch, TensorRT-LLM's of prompts.
+  const bool is_reticent = deployment.setup.policy == "sglang" || deployment.setup.policy == "trtllm";
+  const bool speaks = !is_reticent && (deployment.promise == RandomDeployment::Promise::own ||
+                                       deployment.promise == RandomDeployment::Promise::resting);
   const bool reasons =
       (counts.unpromised == 0 || !speaks) && (counts.without_line == 0 || !deployment.has_line);
   if (!(alike && reasons) && run.broken.empty()) {

@@ -24,6 +24,7 @@ struct PlainEngine {
   bool caches_prefixes = false;
   std::int64_t watermark_blocks = 0;
   bool reserve_model_len = false;
+  bool reserve_max_new = false;  ///< what a request may emit is set aside, or the whole model's length
   Duration wait_window{};
   bool static_padding = true;
 };

@@ -28,11 +28,26 @@ void draw_watermark(Dice& dice, EngineSetup& engine) {
 
 /// Returns the most tokens that one step may run.
 std::int64_t draw_policy(Dice& dice, const PoolKind& kind, EngineSetup& engine) {
-  engine.policy = kind.takes_handed_over
-                      ? dice.name_of({"continuous", "chunked_prefill", "chunked_prefill", "sarathi"})
-                      : dice.name_of({"static", "orca", "continuous", "chunked_prefill", "sarathi"});
+  engine.policy =
+      kind.takes_handed_over
+          ? dice.name_of({"continuous", "chunked_prefill", "chunked_prefill", "sarathi", "priority",
+                          "shortest_job_first"})
+          : dice.name_of({"static", "orca", "continuous", "chunked_prefill", "sarathi", "sglang", "trtllm"});
   const std::int64_t budget = engine.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
-  if (engine.policy == "chunked_prefill") {
+  if (engine.policy == "sglang") {
+    engine.keys = "chunked_prefill_size: " + std::to_string(engine.block_size + budget) +
+                  ", enable_mixed_chunk: " + (dice.chance(30) ? "true" : "false");
+    return engine.block_size + budget;
+  }
+  if (engine.policy == "trtllm") {
+    const std::string capacity = dice.chance(50) ? "max_utilization" : "guaranteed_no_evict";
+    engine.keys =
+        "enable_chunked_context: true, max_num_tokens: " + std::to_string(engine.block_size + budget) +
+        ", capacity_scheduler: " + capacity;
+    return engine.block_size + budget;
+  }
+  if (engine.policy == "chunked_prefill" || engine.policy == "priority" ||
+      engine.policy == "shortest_job_first") {
     engine.keys = "max_num_batched_tokens: " + std::to_string(budget) +
                   ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
     draw_watermark(dice, engine);
@@ -103,6 +118,27 @@ void draw_stages(Dice& dice, RandomPool& pool, PoolSetup& setup) {
   pool.replica.setup.window = dice.chance(20) ? std::optional(dice.between(1, 50)) : std::nullopt;
 }
 
+/// Every router, the ones that follow prompts with limits that small clusters meet.
+std::string draw_router(Dice& dice) {
+  const std::string policy =
+      dice.name_of({"round_robin", "random", "least_outstanding", "least_tokens", "power_of_two",
+                    "session_affinity", "cache_aware", "kv_aware", "kv_aware", "prefix_scorer", "conductor"});
+  std::string keys;
+  if (policy == "cache_aware") {
+    keys = ", balance_abs_threshold: " + std::to_string(dice.between(0, 4)) +
+           ", max_tree_size: " + std::to_string(dice.one_of({1, 100, 2000})) +
+           ", below_threshold: " + dice.name_of({"least_outstanding", "smallest_tree"});
+  } else if (policy == "kv_aware") {
+    keys = ", router_block_size: " + std::to_string(dice.one_of({1, 16})) +
+           (dice.chance(30) ? ", temperature: 0.5" : "") +
+           (dice.chance(30) ? ", predicted_ttl: " + std::to_string(dice.one_of({50, 5000})) + " us" : "");
+  } else if (policy == "prefix_scorer") {
+    keys = ", router_block_size: " + std::to_string(dice.one_of({1, 8})) +
+           ", capacity_per_replica: " + std::to_string(dice.one_of({3, 100}));
+  }
+  return "{policy: " + policy + keys + "}";
+}
+
 void add_pool(Dice& dice, std::uint64_t seed, const PoolKind& kind, std::int64_t most_replicas,
               RandomCluster& cluster) {
   RandomPool& pool = cluster.pools.emplace_back();
@@ -117,8 +153,7 @@ void add_pool(Dice& dice, std::uint64_t seed, const PoolKind& kind, std::int64_t
   setup.layers = dice.one_of({1, 2, 5, 32});
   setup.weights = Bytes(setup.kv_bytes_per_token.count() * dice.one_of({1, 500, 20'000}));
   setup.prefill_tokens_per_second = static_cast<double>(dice.between(1, 200)) * 1e4;
-  pool.router = "policy: " + dice.name_of({"round_robin", "random", "least_outstanding", "least_tokens",
-                                           "power_of_two", "session_affinity"});
+  pool.router = draw_router(dice);
   setup.make_router = [seed, text = pool.router, path = std::string(to_string(kind.role))] {
     return make_router(text, seed, path);
   };

@@ -49,6 +49,18 @@ void draw_contents(Dice& dice, std::vector<TestRequest>& requests) {
   }
 }
 
+std::string key_without_prefix_cache(const std::string& policy) {
+  if (policy == "sglang") {
+    return ", disable_radix_cache: true";
+  }
+  if (policy == "trtllm") {
+    return ", enable_block_reuse: false";
+  }
+  const bool has_budget =
+      policy == "chunked_prefill" || policy == "priority" || policy == "shortest_job_first";
+  return has_budget ? ", enable_prefix_caching: false" : "";
+}
+
 std::int64_t own_blocks(const SequenceStore& store, SequenceId id, std::int64_t held) {
   const PrefixCache* prefixes = store.pool.prefixes();
   return prefixes == nullptr ? held : held - prefixes->covered(id);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "tests/support/dice.hpp"
 #include "tests/support/sim_harness.hpp"
 
@@ -8,6 +10,9 @@ namespace inferometer::testing {
 /// Gives requests prompts that begin alike, as users, groups and conversations make them: runs from a small
 /// stock, whole prompts twice, earlier answers. Lengths stay.
 void draw_contents(Dice& dice, std::vector<TestRequest>& requests);
+
+/// Engine key of a policy, with a comma before it, that turns its prefix cache off; "" where it has none.
+std::string key_without_prefix_cache(const std::string& policy);
 
 /// Blocks that a sequence, which says that it holds so many, has for itself: without those that are cached.
 std::int64_t own_blocks(const SequenceStore& store, SequenceId id, std::int64_t held);

@@ -42,6 +42,10 @@ class RestrainedPolicy : public BatchPolicy {
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -57,6 +61,10 @@ class DecisionsOnly : public BatchPolicy {
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -80,6 +88,10 @@ class RestingPolicy : public BatchPolicy {
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -142,15 +154,52 @@ Limits draw_chunked_prefill(Dice& dice, Traffic traffic, EngineSetup& setup) {
                ", enable_chunked_prefill: " + (chunked ? "true" : "false") +
                ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
   draw_watermark(dice, setup);  // which only holds while something runs
+  if (setup.policy == "shortest_job_first") {
+    setup.keys += std::string(", shortest_by: ") + (dice.chance(50) ? "prompt" : "max_new_tokens") +
+                  ", ageing: " + std::to_string(dice.one_of({0, 0, 100, 100'000}));
+  }
   return {budget, setup.max_model_len};
+}
+
+Limits draw_sglang(Dice& dice, Traffic traffic, EngineSetup& setup) {
+  const bool mixed = dice.chance(30);
+  const std::int64_t least = setup.block_size + (mixed ? setup.max_num_seqs : 0);
+  const std::int64_t chunk =
+      least + (traffic == Traffic::long_prompts ? dice.one_of({0, 30, 100}) : dice.one_of({0, 1, 30, 400}));
+  setup.keys = "chunked_prefill_size: " + std::to_string(chunk) +
+               ", max_prefill_tokens: " + std::to_string(dice.one_of({1, 20, 200, 16'384})) +
+               ", schedule_policy: " + (dice.chance(30) ? "lpm" : "fcfs") +
+               ", schedule_conservativeness: " + (dice.chance(50) ? "1" : "0.05") +
+               ", enable_mixed_chunk: " + (mixed ? "true" : "false") +
+               ", spare_page: " + (dice.chance(50) ? "true" : "false");
+  return {std::max(chunk, setup.max_num_seqs), setup.max_model_len};
+}
+
+Limits draw_trtllm(Dice& dice, Traffic traffic, EngineSetup& setup) {
+  const bool chunked = traffic == Traffic::long_prompts || dice.chance(50);
+  const std::int64_t least = std::max(setup.max_num_seqs, chunked ? setup.block_size : setup.max_model_len);
+  const std::int64_t tokens = least + dice.one_of({0, 1, 30, 200});
+  setup.keys = "capacity_scheduler: " +
+               dice.name_of({"guaranteed_no_evict", "max_utilization", "max_utilization", "static_batch"}) +
+               ", max_num_tokens: " + std::to_string(tokens) +
+               ", enable_chunked_context: " + (chunked ? "true" : "false") + ", context_chunking_policy: " +
+               (dice.chance(50) ? "first_come_first_served" : "equal_progress");
+  return {tokens, setup.max_model_len};
 }
 
 Limits draw_policy(Dice& dice, Traffic traffic, EngineSetup& setup) {
   const std::int64_t longest = setup.max_model_len;
-  setup.policy =
-      dice.name_of({"static", "orca", "continuous", "chunked_prefill", "chunked_prefill", "sarathi"});
-  if (setup.policy == "chunked_prefill") {
+  setup.policy = dice.name_of({"static", "orca", "continuous", "chunked_prefill", "chunked_prefill",
+                               "sarathi", "sglang", "trtllm", "priority", "shortest_job_first"});
+  if (setup.policy == "chunked_prefill" || setup.policy == "priority" ||
+      setup.policy == "shortest_job_first") {
     return draw_chunked_prefill(dice, traffic, setup);
+  }
+  if (setup.policy == "sglang") {
+    return draw_sglang(dice, traffic, setup);
+  }
+  if (setup.policy == "trtllm") {
+    return draw_trtllm(dice, traffic, setup);
   }
   if (setup.policy == "continuous") {
     const std::int64_t budget = longest + dice.one_of({0, 1, 40, 2000});
@@ -179,10 +228,8 @@ void draw_promise(Dice& dice, RandomDeployment& deployment) {
     deployment.promise_steps = dice.one_of({1, 2, 3, 7, 50});
   } else if (percent <= 20) {
     deployment.promise = RandomDeployment::Promise::resting;
-    if (deployment.setup.policy == "chunked_prefill") {
-      // It changes plans in hindsight, which nobody may who looks for prefixes.
-      deployment.setup.keys += ", enable_prefix_caching: false";
-    }
+    // It changes plans in hindsight, which nobody may who looks for prefixes.
+    deployment.setup.keys += key_without_prefix_cache(deployment.setup.policy);
   }
   deployment.has_line = !dice.chance(5);
 }
@@ -246,6 +293,7 @@ void draw_requests(Dice& dice, Traffic traffic, std::int64_t fitting, RandomDepl
   for (std::int64_t i = 0; i < count; ++i) {
     TestRequest request = draw_lengths(dice, traffic, setup.max_model_len, fitting);
     request.arrival = TimePoint(Duration(arrival));
+    request.priority = static_cast<std::int32_t>(dice.between(-1, 1));
     deployment.requests.push_back(request);
     arrival +=
         dice.chance(burst_percent) ? 0 : typical / kHundredths * dice.between(0, gap) + dice.between(0, 9);
@@ -325,7 +373,7 @@ std::string RandomDeployment::describe() const {
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
-            content_text(request) + "\n";
+            " priority " + std::to_string(request.priority) + content_text(request) + "\n";
   }
   return text;
 }

@@ -33,6 +33,31 @@ std::string draw_watermark(Dice& dice, PlainEngine& engine, std::int64_t max_per
   return std::string("watermark: 0.") + (percent < 10 ? "0" : "") + std::to_string(percent);
 }
 
+void draw_sglang(Dice& dice, EngineSetup& setup) {
+  const bool mixed = dice.chance(30);
+  const std::int64_t chunk =
+      setup.block_size + (mixed ? setup.max_num_seqs : 0) + dice.one_of({0, 3, 20, 100});
+  setup.keys = "chunked_prefill_size: " + std::to_string(chunk) +
+               ", max_prefill_tokens: " + std::to_string(dice.one_of({1, 20, 100})) +
+               ", schedule_policy: " + (dice.chance(30) ? "lpm" : "fcfs") +
+               ", schedule_conservativeness: " + (dice.chance(50) ? "1" : "0.05") +
+               ", enable_mixed_chunk: " + (mixed ? "true" : "false") +
+               ", spare_page: " + (dice.chance(50) ? "true" : "false");
+}
+
+void draw_trtllm(Dice& dice, PlainEngine& engine) {
+  EngineSetup& setup = engine.setup;
+  const bool chunked = dice.chance(50);
+  const std::int64_t least = std::max(setup.max_num_seqs, chunked ? setup.block_size : setup.max_model_len);
+  const std::string capacity =
+      dice.name_of({"guaranteed_no_evict", "max_utilization", "max_utilization", "static_batch"});
+  engine.reserve_max_new = capacity != "max_utilization";
+  setup.keys = "capacity_scheduler: " + capacity +
+               ", max_num_tokens: " + std::to_string(least + dice.one_of({0, 1, 12, 60})) +
+               ", enable_chunked_context: " + (chunked ? "true" : "false") + ", context_chunking_policy: " +
+               (dice.chance(50) ? "first_come_first_served" : "equal_progress");
+}
+
 void draw_chunked_prefill(Dice& dice, PlainEngine& engine) {
   EngineSetup& setup = engine.setup;
   engine.chunked = dice.chance(80);
@@ -49,18 +74,30 @@ void draw_chunked_prefill(Dice& dice, PlainEngine& engine) {
                ", admission: " + (engine.full_isl ? "full_isl" : "first_chunk") +
                ", enable_prefix_caching: " + (engine.caches_prefixes ? "true" : "false") + ", " +
                draw_watermark(dice, engine, 40);
+  if (setup.policy == "shortest_job_first") {
+    setup.keys += std::string(", shortest_by: ") + (dice.chance(50) ? "prompt" : "max_new_tokens") +
+                  ", ageing: " + std::to_string(dice.one_of({0, 0, 100, 100'000}));
+  }
 }
 
 void draw_reservation(Dice& dice, PlainEngine& engine) {
   engine.reserve_model_len = dice.chance(30);
+  engine.reserve_max_new = true;
   engine.setup.keys =
       std::string("reserve: ") + (engine.reserve_model_len ? "max_model_len" : "max_new_tokens");
 }
 
 void draw_policy(Dice& dice, PlainEngine& engine) {
   EngineSetup& setup = engine.setup;
-  if (setup.policy == "chunked_prefill") {
+  if (setup.policy == "chunked_prefill" || setup.policy == "priority" ||
+      setup.policy == "shortest_job_first") {
     draw_chunked_prefill(dice, engine);
+  } else if (setup.policy == "sglang") {
+    draw_sglang(dice, setup);
+    setup.keys += key_without_prefix_cache(setup.policy);  // the plain loop has none
+  } else if (setup.policy == "trtllm") {
+    draw_trtllm(dice, engine);
+    setup.keys += key_without_prefix_cache(setup.policy);
   } else if (setup.policy == "continuous") {
     engine.budget = setup.max_model_len + dice.one_of({0, 1, 40, 200});
     setup.keys =
@@ -122,7 +159,7 @@ std::string RandomScenario::describe() const {
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
-            content_text(request) + "\n";
+            " priority " + std::to_string(request.priority) + content_text(request) + "\n";
   }
   return text;
 }
@@ -140,6 +177,9 @@ RandomScenario random_scenario(const std::string& policy, std::uint64_t seed) {
   for (std::int64_t i = 0; i < count; ++i) {
     TestRequest request = draw_lengths(dice, scenario.engine);
     request.arrival = TimePoint(microseconds(arrival_us));
+    if (policy == "priority") {
+      request.priority = static_cast<std::int32_t>(dice.between(-1, 1));
+    }
     scenario.requests.push_back(request);
     arrival_us += dice.chance(burst_percent) ? 0 : dice.between(0, longest_gap_us);
   }

@@ -46,6 +46,7 @@ class ListWorkload : public Workload {
     request.session = next.session;
     request.content = next.content;
     request.output_content = next.output_content;
+    request.priority = next.priority;
     due_.pop();
     ++taken_;
   }
@@ -109,6 +110,10 @@ class NotedPolicy : public BatchPolicy {
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
   void on_cleared() override { policy_->on_cleared(); }
   [[nodiscard]] RunningOrder running_order() const override { return policy_->running_order(); }
+  [[nodiscard]] std::int64_t queue_rank(const Sequence& sequence) const override {
+    return policy_->queue_rank(sequence);
+  }
+  [[nodiscard]] Requeue requeue() const override { return policy_->requeue(); }
 
  private:
   std::unique_ptr<BatchPolicy> policy_;
@@ -121,6 +126,7 @@ struct ReadEngine {
     register_builtin_policies(registry);
     const std::string text = "{policy: " + setup.policy +
                              ", max_num_seqs: " + std::to_string(setup.max_num_seqs) +
+                             ", block_size: " + std::to_string(setup.block_size) +
                              (setup.keys.empty() ? "" : ", ") + setup.keys + "}";
     Diagnostics diagnostics;
     values = parse(engine_table(registry), read_yaml_text(text, "engine"), diagnostics);

@@ -22,6 +22,7 @@ struct TestRequest {
   std::int64_t session = -1;
   std::vector<ContentRun> content{};  ///< empty: unlike any other
   std::uint64_t output_content = 0;
+  std::int32_t priority = 0;
 };
 
 /// A request that arrives at such a microsecond.

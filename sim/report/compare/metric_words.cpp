@@ -31,9 +31,11 @@ constexpr std::array kKnown = {
     Known{"mean_power_watts", "power", "W"},
     Known{"goodput_share", "requests within limits", "%"},
     Known{"kv_peak_share", "KV cache at its fullest", "%"},
+    Known{"prefix_hit_share", "prompt tokens found cached", "%"},
     Known{"mfu_share", "MFU", "%"},
     Known{"mbu_share", "MBU", "%"},
     Known{"load_share", "load of the estimated capacity", "%"},
+    Known{"fairness_share", "fairness", "%"},
     Known{"mean_batch_requests", "decoding requests", ""},
 };
 

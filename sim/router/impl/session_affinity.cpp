@@ -3,14 +3,12 @@
 // IEEE/ACM ToN 1998): each pair of session and replica has a score, and the highest wins. A replica that goes
 // moves its own sessions and no others; when it is back, they are.
 
-#include <filesystem>
 #include <memory>
 
-#include "base/config/path_text.hpp"
 #include "base/random.hpp"
 #include "sim/router/builtin.hpp"
 #include "sim/router/least_loaded.hpp"
-#include "workloads/workload_config.hpp"
+#include "sim/router/needed_data.hpp"
 
 namespace inferometer {
 namespace {
@@ -50,8 +48,7 @@ class SessionAffinity : public Router {
   std::uint64_t salt_;
 };
 
-/// Sessions come from traces and from generators that are asked for some. Reads a trace as far as its first
-/// session: to the end when it has none.
+/// Sessions come from traces and from generators that are asked for some.
 std::string missing_sessions(const Values& workload) {
   if (workload.given("sessions")) {
     return "";
@@ -59,21 +56,9 @@ std::string missing_sessions(const Values& workload) {
   if (!workload.given("trace")) {
     return "generated requests have no sessions, unless workload.sessions is given";
   }
-  const std::string directory = directory_of(workload, "trace");
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(std::filesystem::path(directory) / workload.text("trace"), ignored)) {
-    return "";  // whoever opens it for the run says what is wrong
-  }
-  constexpr std::uint64_t kAnySeed = 1;  // of arrivals that a trace leaves open
-  const std::unique_ptr<Workload> trace = make_workload(workload, kAnySeed, directory);
-  Request request;
-  while (trace->next_arrival()) {
-    trace->take(request);
-    if (request.session >= 0) {
-      return "";
-    }
-  }
-  return "no request of the trace has a session";
+  const bool has_any =
+      any_of_trace_has(workload, [](const Request& request) { return request.session >= 0; });
+  return has_any ? "" : "no request of the trace has a session";
 }
 
 }  // namespace

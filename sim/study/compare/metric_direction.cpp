@@ -6,9 +6,10 @@
 namespace inferometer {
 namespace {
 
-constexpr std::array<std::string_view, 7> kHigherIsBetter = {
-    "request_throughput",      "request_goodput", "output_throughput",  "total_token_throughput",
-    "capacity_requests_per_s", "goodput_share",   "completed_requests",
+constexpr std::array<std::string_view, 9> kHigherIsBetter = {
+    "request_throughput",     "request_goodput",         "output_throughput",
+    "total_token_throughput", "capacity_requests_per_s", "goodput_share",
+    "completed_requests",     "fairness_share",          "prefix_hit_share",
 };
 constexpr std::array<std::string_view, 5> kNeither = {
     "kv_peak_share", "mfu_share", "mbu_share", "mean_batch_requests", "mean_power_watts",

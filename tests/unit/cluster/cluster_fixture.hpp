@@ -19,8 +19,8 @@ namespace inferometer::testing {
 struct SmallPool {
   PoolSetup setup;
   EngineSetup engine;
-  std::string router = "round_robin";
-  std::vector<StepCosts> stages;  ///< of its pipeline; empty: it has none
+  std::string router = "round_robin";  ///< its policy, or its whole section in braces
+  std::vector<StepCosts> stages;       ///< of its pipeline; empty: it has none
 };
 
 /// Chunked prefill, prompts uncut; 100 blocks of 10 tokens, 8 sequences.
@@ -62,7 +62,9 @@ class SmallCluster : public SimulationObserver {
     for (SmallPool pool : pools) {
       pool.setup.max_model_len = pool.engine.max_model_len;
       pool.setup.pipeline = pool.stages.empty() ? 1 : static_cast<std::int32_t>(pool.stages.size());
-      pool.setup.make_router = [text = "policy: " + pool.router] { return make_router(text); };
+      pool.setup.make_router = [text = pool.router.front() == '{' ? pool.router : "policy: " + pool.router] {
+        return make_router(text);
+      };
       for (std::int32_t replica = 0; replica < pool.setup.replicas; ++replica) {
         pool.setup.places.push_back({{index, 0}});
         add_lanes(pool, index++, stepper, lanes);

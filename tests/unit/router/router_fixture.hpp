@@ -2,6 +2,7 @@
 
 // A pool of replicas whose loads are just numbers, and routers as a scenario would make them.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -16,11 +17,11 @@
 
 namespace inferometer::testing {
 
-class PoolOfNumbers : public LoadSource {
+class PoolOfNumbers : public LoadSource, public PrefixSource {
  public:
   /// Replicas 0 to count - 1, all of them candidates, nothing on any.
   explicit PoolOfNumbers(std::size_t count)
-      : candidates_(count), outstanding_(count), loads_(count), tokens_(count) {
+      : candidates_(count), outstanding_(count), loads_(count), tokens_(count), cached_(count) {
     std::iota(candidates_.begin(), candidates_.end(), 0);
   }
 
@@ -28,6 +29,9 @@ class PoolOfNumbers : public LoadSource {
     return loads_[static_cast<std::size_t>(replica)];
   }
   [[nodiscard]] std::span<const std::int64_t> tokens_at_least() const override { return tokens_; }
+  [[nodiscard]] std::int64_t cached_tokens(std::int32_t replica, const Request& request) const override {
+    return std::min(cached_[static_cast<std::size_t>(replica)], request.prompt.count() - 1);
+  }
 
   /// Ascending.
   void set_candidates(std::vector<std::int32_t> candidates) { candidates_ = std::move(candidates); }
@@ -40,18 +44,34 @@ class PoolOfNumbers : public LoadSource {
     loads_[at] = {.outstanding = requests, .waiting = requests, .tokens = tokens, .prefill_tokens = 0};
   }
 
+  /// All of it; its requests do not wait but where it says so.
+  void set_load(std::int32_t replica, const ReplicaLoad& load) {
+    const auto at = static_cast<std::size_t>(replica);
+    outstanding_[at] = load.outstanding;
+    tokens_[at] = load.tokens;
+    loads_[at] = load;
+  }
+
+  /// Of any prompt that is longer.
+  void set_cached(std::int32_t replica, std::int64_t tokens) {
+    cached_[static_cast<std::size_t>(replica)] = tokens;
+  }
+  void set_now(Duration since_start) { now_ = TimePoint(since_start); }
+
   /// What tokens_at_least() says from now on; until then the load itself.
   void set_bound(std::int32_t replica, std::int64_t tokens) {
     tokens_[static_cast<std::size_t>(replica)] = tokens;
   }
 
-  [[nodiscard]] RouterView view() const { return {candidates_, outstanding_, *this}; }
+  [[nodiscard]] RouterView view() const { return {candidates_, outstanding_, *this, now_, this}; }
 
  private:
   std::vector<std::int32_t> candidates_;
   std::vector<std::int64_t> outstanding_;
   std::vector<ReplicaLoad> loads_;
   std::vector<std::int64_t> tokens_;
+  std::vector<std::int64_t> cached_;
+  TimePoint now_{};
 };
 
 inline RouterRegistry builtin_routers() {
@@ -73,6 +93,27 @@ inline std::unique_ptr<Router> make_router(const std::string& text, std::uint64_
 inline Request request_of(std::int64_t session) {
   Request request;
   request.session = session;
+  return request;
+}
+
+/// A prompt of these content runs.
+inline Request prompt_of(std::vector<ContentRun> runs, std::int64_t id = 0) {
+  Request request;
+  request.id = id;
+  std::int64_t tokens = 0;
+  for (const ContentRun& run : runs) {
+    tokens += run.tokens;
+  }
+  request.prompt = TokenCount(tokens);
+  request.content = std::move(runs);
+  return request;
+}
+
+/// A prompt unlike any other.
+inline Request lone_prompt(std::int64_t tokens, std::int64_t id) {
+  Request request;
+  request.id = id;
+  request.prompt = TokenCount(tokens);
   return request;
 }
 

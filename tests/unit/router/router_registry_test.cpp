@@ -41,10 +41,11 @@ const std::string kGenerated =
 
 }  // namespace
 
-TEST_CASE("six routers are built in, each with a sentence") {
+TEST_CASE("ten routers are built in, each with a sentence") {
   const RouterRegistry registry = builtin_routers();
-  CHECK(registry.names() == std::vector<std::string>{"round_robin", "random", "least_outstanding",
-                                                     "least_tokens", "power_of_two", "session_affinity"});
+  CHECK(registry.names() == std::vector<std::string>{
+                                "round_robin", "random", "least_outstanding", "least_tokens", "power_of_two",
+                                "session_affinity", "cache_aware", "kv_aware", "prefix_scorer", "conductor"});
   for (const RouterEntry& router : registry.entries()) {
     CHECK_FALSE(router.summary.empty());
     CHECK_FALSE(router.summary.ends_with('.'));
@@ -62,11 +63,12 @@ TEST_CASE("a router section says round robin and fresh state by default") {
 TEST_CASE("mistakes in a router section are told with what is known") {
   CHECK(told("policy: least_token") ==
         "r.yaml:1:9: router.policy: \"least_token\" is not one of round_robin, random, least_outstanding, "
-        "least_tokens, power_of_two or session_affinity; did you mean \"least_tokens\"?");
+        "least_tokens, power_of_two, session_affinity, cache_aware, kv_aware, prefix_scorer or conductor; "
+        "did you mean \"least_tokens\"?");
   CHECK(
       told("policy: x") ==
       "r.yaml:1:9: router.policy: \"x\" is not one of round_robin, random, least_outstanding, least_tokens, "
-      "power_of_two or session_affinity");
+      "power_of_two, session_affinity, cache_aware, kv_aware, prefix_scorer or conductor");
   CHECK(told("{policy: random, load: tokens}") ==
         "r.yaml:1:18: \"router.load\" goes with policy power_of_two, not with random");
   CHECK(told("{policy: power_of_two, load: bytes}") ==
@@ -88,16 +90,43 @@ TEST_CASE("a router of one's own joins those built in") {
   CHECK_THROWS_AS(registry.add(own), std::logic_error);
 }
 
-TEST_CASE("only session affinity asks for more than requests") {
+TEST_CASE("routers that look at more than loads say when there is nothing to see") {
   for (const std::string& policy : builtin_routers().names()) {
-    CHECK(missing(policy, kGenerated).empty() == (policy != "session_affinity"));
+    INFO(policy);
+    std::string expected;
+    if (policy == "session_affinity") {
+      expected = "generated requests have no sessions, unless workload.sessions is given";
+    } else if (policy == "cache_aware" || policy == "kv_aware" || policy == "prefix_scorer" ||
+               policy == "conductor") {
+      expected =
+          "generated prompts have nothing in common, unless workload.shared_prefix or workload.sessions is "
+          "given";
+    }
+    CHECK(missing(policy, kGenerated) == expected);
+    CHECK(missing(policy, "{preset: sharegpt, rate: 2 req/s, requests: 10}") == expected);
   }
 }
 
-TEST_CASE("session affinity finds no sessions in generated traffic") {
-  const std::string told_so = "generated requests have no sessions, unless workload.sessions is given";
-  CHECK(missing("session_affinity", kGenerated) == told_so);
-  CHECK(missing("session_affinity", "{preset: sharegpt, rate: 2 req/s, requests: 10}") == told_so);
+TEST_CASE("routers that follow prompts take groups, sessions and traces that say what prompts consist of") {
+  const std::string lengths =
+      "prompt: {distribution: fixed, tokens: 100}, output: {distribution: fixed, tokens: 20}";
+  const std::string generated = "{generator: poisson, rate: 2 req/s, requests: 10, " + lengths;
+  const test::TemporaryDirectory folder;
+  const std::string file = folder.write(
+      "some.jsonl", "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 5, \"hash_ids\": [3]}\n");
+  const std::string directory = std::filesystem::path(file).parent_path().string();
+  const std::string none =
+      folder.write("none.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,5\n1,10,5\n");
+  for (const std::string policy : {"cache_aware", "kv_aware", "prefix_scorer", "conductor"}) {
+    INFO(policy);
+    CHECK(missing(policy, generated + ", sessions: {turns: 3}}").empty());
+    CHECK(missing(policy,
+                  generated + ", shared_prefix: {groups: 3, prefix: {distribution: fixed, tokens: 50}}}")
+              .empty());
+    CHECK(missing(policy, "trace: some.jsonl", directory).empty());
+    CHECK(missing(policy, "trace: absent.jsonl", directory).empty());
+    CHECK(missing(policy, "trace: " + none) == "no request of the trace says what its prompt consists of");
+  }
 }
 
 TEST_CASE("session affinity looks for a session in the trace that is run") {
