@@ -145,6 +145,7 @@ void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
 
 void BatchState::suspend_decode(SequenceId id) {
   leave_decodes(id);
+  at(id).join_step = decodes_.steps();  // it does not go on with those that decode
   ++suspended_;
 }
 
