@@ -1,6 +1,7 @@
 # The installed tree: bin/inferometer, the libraries with their headers, the shipped data, and a CMake package:
 #   find_package(inferometer REQUIRED)
 #   target_link_libraries(mine PRIVATE inferometer::inferometer)   # then #include "base/units.hpp"
+#   target_link_libraries(libmine PRIVATE inferometer::plugin)      # of a MODULE, for inferometer --plugin libmine.so
 include(CMakePackageConfigHelpers)
 
 set(INFEROMETER_DATA_INSTALL_DIR ${CMAKE_INSTALL_DATADIR}/inferometer)
@@ -22,6 +23,7 @@ foreach(folder IN ITEMS scenarios hardware/clusters hardware/gpus hardware/profi
     PATTERN "*.py" EXCLUDE)
 endforeach()
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/inferometer-config.cmake.in ${PROJECT_BINARY_DIR}/inferometer-config.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS INFEROMETER_DATA_INSTALL_DIR)

@@ -18,7 +18,7 @@ if [[ -z $clang_format ]]; then
   exit 0
 fi
 
-mapfile -t files < <(find base calibration costmodel hardware kernels sim tests workloads \
+mapfile -t files < <(find base calibration costmodel examples hardware kernels sim tests workloads \
   '(' -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' ')' 2> /dev/null | sort)
 if [[ ${1-} == --fix ]]; then
   "$clang_format" -i "${files[@]}"

@@ -18,6 +18,7 @@
 #include "hardware/cluster_spec.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/plugin_option.hpp"
 #include "sim/network/platform.hpp"
 #include "sim/report/compare/metric_words.hpp"
 #include "sim/router/router.hpp"
@@ -203,6 +204,7 @@ void add_describe_command(CLI::App& app) {
                          "policies, routers and workloads built in");
   command->add_option("SECTION", arguments->section,
                       fmt::format("{}, or a section of a scenario", fmt::join(topic_names(), ", ")));
+  add_plugin_option(*command);
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");
   command->callback([arguments] {
     if (arguments->json_schema) {

@@ -9,12 +9,14 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/usage_error.hpp"
+#include "sim/scenario/load_plugin.hpp"
 
 namespace inferometer {
 namespace {
@@ -75,6 +77,9 @@ int run_program(CLI::App& app, int argc, char** argv) {
     return kExitOutOfMemory;
   } catch (const std::exception& bug) {
     std::fprintf(stderr, "internal error: %s\n", bug.what());
+    for (const std::string& plugin : loaded_plugins()) {
+      std::fprintf(stderr, "note: %s was loaded; the mistake may be there\n", plugin.c_str());
+    }
     return kExitInternalError;
   }
 }

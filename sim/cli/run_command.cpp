@@ -23,6 +23,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/interrupt_guard.hpp"
 #include "sim/cli/named_file.hpp"
+#include "sim/cli/plugin_option.hpp"
 #include "sim/cli/run_records.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/replica/observer_group.hpp"
@@ -257,6 +258,7 @@ void add_run_command(CLI::App& app) {
           "side, stopping at the first difference (takes several times as long). All give the same results")
       ->type_name("fast|reference|check")
       ->capture_default_str();
+  add_plugin_option(*command);
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
       "Ctrl-C ends the replay early: what was done so far is reported, marked partial, and the exit code is "

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.hpp"
 #include "sim/cli/interrupt_guard.hpp"
+#include "sim/cli/plugin_option.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/text_layout.hpp"
 #include "sim/study/executor/executor.hpp"
@@ -85,6 +86,7 @@ void StudyArguments::add_options(CLI::App& command) {
                   "Worker processes; by default one for each processor, in an MPI job one a rank")
       ->type_name("N")
       ->check(CLI::Range(1, kMostJobs));
+  add_plugin_option(command);
   command.add_flag("--fresh", is_fresh, "Begin anew, whatever the folder's journal has");
   command.add_flag("--quiet", is_quiet, "No results on the terminal, no progress bar");
 }

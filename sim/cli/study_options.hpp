@@ -24,7 +24,7 @@ struct StudyArguments {
   bool is_fresh = false;
   bool is_quiet = false;
 
-  /// STUDY, --set, --out, --jobs, --fresh, --quiet, and what Ctrl-C does as a footer.
+  /// STUDY, --set, --out, --jobs, --plugin, --fresh, --quiet, and what Ctrl-C does as a footer.
   void add_options(CLI::App& command);
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/config/config_node.hpp"
 #include "base/error.hpp"
+#include "sim/cli/plugin_option.hpp"
 #include "sim/cli/workload_options.hpp"
 #include "sim/cli/workload_writing.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -92,6 +93,7 @@ void add_workload_generate(CLI::App& workload_command) {
   command->add_option("--to", options->kind, kTraceKinds)->capture_default_str();
   options->seed_option =
       command->add_option("--seed", options->seed, "In place of the scenario's")->capture_default_str();
+  add_plugin_option(*command);
   command->callback([options] { run_generate(*options); });
 }
 

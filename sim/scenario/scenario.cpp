@@ -14,6 +14,8 @@
 #include "sim/scenario/cluster_table.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/load_named.hpp"
+#include "sim/scenario/load_plugin.hpp"
+#include "sim/scenario/plugin_hint.hpp"
 #include "sim/scenario/pool_layers.hpp"
 #include "sim/scenario/scenario_layers.hpp"
 #include "workloads/presets.hpp"
@@ -131,6 +133,23 @@ void add_gpu_inputs(const Scenario& scenario, const PoolSpec& pool, std::vector<
   }
 }
 
+/// Where policies and routers come from, if from outside.
+void add_plugins(const Scenario& scenario, std::vector<Scenario::Input>& inputs) {
+  const auto add = [&](const std::string& plugin) {
+    if (!plugin.empty()) {
+      add_input({"plugin " + std::filesystem::path(plugin).filename().string(), plugin}, inputs);
+    }
+  };
+  for (const PoolSpec& pool : scenario.pools) {
+    add(plugin_of_policy(pool.engine.text("policy")));
+  }
+  for (const char* router : {"router", "prefill_router", "decode_router"}) {
+    if (scenario.values.has("cluster") && scenario.values.section("cluster").has(router)) {
+      add(plugin_of_router(scenario.values.section("cluster").section(router).text("policy")));
+    }
+  }
+}
+
 std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
   std::vector<Scenario::Input> inputs;
   inputs.push_back(model_file(scenario.values));
@@ -146,6 +165,7 @@ std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
                 inputs);
     }
   }
+  add_plugins(scenario, inputs);
   for (const char* key : {"preset", "lengths"}) {
     if (scenario.workload().has(key)) {
       const std::string& name = scenario.workload().text(key);
@@ -185,7 +205,7 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   Scenario scenario;
   scenario.file = file;
   scenario.values = parse(table, layers.tree, found);
-  Diagnostics diagnostics = told_once(found, pool_layers);
+  Diagnostics diagnostics = with_plugin_hints(told_once(found, pool_layers), layers.tree);
   diagnostics.throw_if_any();
   scenario.slo = read_slo(scenario.values.section("slo"), diagnostics);
   check_uncertainty(scenario.values, diagnostics);

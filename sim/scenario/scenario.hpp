@@ -18,7 +18,7 @@
 
 namespace inferometer {
 
-/// The built-in batch policies; to run one of your own, add it here before loading a scenario.
+/// The built-in batch policies; before loading a scenario, load_plugin() adds others, and you may here.
 PolicyRegistry& policy_registry();
 
 /// The built-in routers, likewise.
@@ -38,7 +38,7 @@ struct Scenario {
   std::vector<std::string> notes;        ///< what the user should know of how the file was understood
 
   /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPUs, their
-  /// profiles, clusters, the presets of its traffic, its trace.
+  /// profiles, clusters, plugins of its policies, the presets of its traffic, its trace.
   struct Input {
     std::string name, path;
   };

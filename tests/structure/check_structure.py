@@ -23,6 +23,7 @@ REPLICA = ["sim/replica", "sim/scheduler", *BATCH]
 CLUSTER = ["sim/cluster", "sim/router", "sim/network", *REPLICA]
 METRICS = ["sim/metrics", "sim/engine", *CLUSTER]
 SCENARIO = ["sim/scenario", *METRICS]
+PLUGIN = ["sim/scheduler", "sim/router", *BATCH, *DOMAIN]
 
 # Folder -> folders it may include, besides itself. A folder that is not here may not hold C++ at all.
 ARROWS = {
@@ -41,7 +42,9 @@ ARROWS = {
     "sim/cluster": ["sim/router", "sim/network", *REPLICA, *DOMAIN],
     "sim/engine": [*CLUSTER, *DOMAIN],
     "sim/metrics": ["sim/engine", *CLUSTER, *DOMAIN],
-    "sim/scenario": [*METRICS, *DOMAIN],
+    "sim/plugin": PLUGIN,
+    "examples": ["sim/plugin", *PLUGIN],
+    "sim/scenario": ["sim/plugin", *METRICS, *DOMAIN],
     "sim/study": [*SCENARIO, *DOMAIN],
     "sim/report": ["sim/study", *SCENARIO, *DOMAIN],
     "sim/cli": ["sim/report", "sim/study", "calibration", *SCENARIO, *DOMAIN],

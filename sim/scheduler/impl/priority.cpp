@@ -64,7 +64,7 @@ class Priority : public BatchPolicy {
       const bool decodes = view.is_decoding(id);
       const std::int64_t tokens = decodes ? 1 : budget_.chunk_of(view, id, budget);
       const std::int64_t blocks =
-          decodes ? (view.needs_block(id) ? 1 : 0) : chunk_blocks_needed(view, StepPlan::Chunk{id, tokens});
+          decodes ? view.blocks_needed(id) : chunk_blocks_needed(view, StepPlan::Chunk{id, tokens});
       while (blocks > free && !is_preempted(plan, id)) {
         const SequenceId victim = victims_[next_victim_++];
         free += view.blocks_freed_by(plan, victim);
@@ -147,8 +147,8 @@ PolicyEntry priority_policy() {
       .keys = TokenBudget::keys(),
       .step_tokens = TokenBudget::step_tokens,
       .takes_handed_over = true,
-      .overtakes = true,
       .caches_prefixes = TokenBudget::caches_prefixes,
+      .overtakes = true,
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<Priority>(TokenBudget(engine, limits),

@@ -277,7 +277,7 @@ class SgLang : public BatchPolicy {
     std::int64_t needed = view.decode_blocks_needed();
     std::int64_t free = view.free_blocks();
     for (auto victim = victims_.begin(); needed > free; ++victim) {
-      needed -= view.needs_block(*victim) ? 1 : 0;
+      needed -= view.blocks_needed(*victim);
       free += view.blocks_freed_by(plan, *victim);
       emitted -= view.emitted(*victim);
       allowed -= view.sequence(*victim).max_new;

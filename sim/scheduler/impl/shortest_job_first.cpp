@@ -75,8 +75,8 @@ PolicyEntry shortest_job_first_policy() {
       .keys = keys(),
       .step_tokens = TokenBudget::step_tokens,
       .takes_handed_over = true,
-      .overtakes = true,
       .caches_prefixes = TokenBudget::caches_prefixes,
+      .overtakes = true,
       .withheld_blocks = 1,  // as chunked_prefill, to be compared with it
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ShortestJobFirst>(

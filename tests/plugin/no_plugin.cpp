@@ -1,0 +1,5 @@
+// A shared object that is no plugin.
+
+extern "C" int answer() {
+  return 42;
+}
