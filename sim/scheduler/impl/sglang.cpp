@@ -52,10 +52,11 @@ class SgLang : public BatchPolicy {
         return;
       }
     }
+    decodes_starve_ = view.decode_blocks_needed() > view.free_blocks();
+    plan.decode = parameters_.mixed_chunk && view.decode_count() > 0;
     plan_prefills(view, plan);
     prefilled_last_ = !plan.chunks.empty();
     if (prefilled_last_) {
-      plan.decode = parameters_.mixed_chunk && view.decode_count() > 0;
       if (plan.decode) {
         ratio_.skip_step(view.decode_steps());
       }
@@ -110,8 +111,9 @@ class SgLang : public BatchPolicy {
       return;
     }
     const std::int64_t seats = parameters_.max_num_seqs - view.decode_count();
-    if (!continues && seats <= 0) {
-      is_full_ = true;
+    const bool decodes_first = parameters_.mixed_chunk && decodes_starve_;
+    if (decodes_first || (!continues && seats <= 0)) {
+      is_full_ = is_full_ || !continues;
       return;
     }
     free_beside_decodes_ = view.free_blocks() - (parameters_.mixed_chunk ? view.decode_blocks_needed() : 0);
@@ -249,7 +251,7 @@ class SgLang : public BatchPolicy {
     plan.decode = true;
     is_full_ = is_full_ && !has_shrunk_;
     has_shrunk_ = false;
-    if (view.decode_blocks_needed() > view.free_blocks()) {
+    if (decodes_starve_) {
       retract(view, plan);
       is_full_ = false;
     }
@@ -294,6 +296,7 @@ class SgLang : public BatchPolicy {
   bool has_shrunk_ = false;      // somebody who decoded has left
   bool prefilled_last_ = false;  // in the step before
   // Of the step that is planned; kept for their storage.
+  bool decodes_starve_ = false;           // before anything is planned: their blocks are not free
   std::int64_t free_beside_decodes_ = 0;  // blocks, before anybody is admitted
   std::vector<Candidate> order_;
   std::vector<SequenceId> victims_;

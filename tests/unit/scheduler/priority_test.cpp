@@ -12,7 +12,7 @@ using Lines = std::vector<std::string>;
 EngineSetup engine(std::int64_t blocks) {
   EngineSetup setup;
   setup.policy = "priority";
-  setup.keys = "max_num_batched_tokens: 16";
+  setup.keys = "enable_prefix_caching: false, max_num_batched_tokens: 16";
   setup.blocks = blocks;
   setup.max_model_len = 4 * blocks;
   setup.max_num_seqs = 4;

@@ -1,6 +1,7 @@
 // Hand-worked traces of sglang. A step costs 10 us + 1 us a token; blocks hold one token, as SGLang's pages
-// do, where nothing else is said. Memory set aside: of the tokens that a running request may still emit, a
-// ratio of 0.7 that falls by (0.7 - 0.098) / 600 with every decode step, rounded down to whole tokens.
+// do, where nothing else is said; nothing is cached. Memory set aside: of the tokens that a running request
+// may still emit, a ratio of 0.7 that falls by (0.7 - 0.098) / 600 with every decode step, rounded down to
+// whole tokens.
 
 #include "tests/support/catch.hpp"
 #include "tests/support/sim_harness.hpp"
@@ -14,7 +15,7 @@ using Lines = std::vector<std::string>;
 EngineSetup engine(std::int64_t blocks, const std::string& keys = "", std::int64_t block_size = 1) {
   EngineSetup setup;
   setup.policy = "sglang";
-  setup.keys = keys;
+  setup.keys = "disable_radix_cache: true" + (keys.empty() ? "" : ", " + keys);
   setup.blocks = blocks;
   setup.block_size = block_size;
   setup.max_model_len = block_size * blocks;

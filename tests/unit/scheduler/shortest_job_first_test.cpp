@@ -11,7 +11,8 @@ using Lines = std::vector<std::string>;
 EngineSetup engine(std::int64_t blocks, std::int64_t max_num_seqs, const std::string& more_keys = "") {
   EngineSetup setup;
   setup.policy = "shortest_job_first";
-  setup.keys = "max_num_batched_tokens: 16" + (more_keys.empty() ? "" : ", " + more_keys);
+  setup.keys = "enable_prefix_caching: false, max_num_batched_tokens: 16" +
+               (more_keys.empty() ? "" : ", " + more_keys);
   setup.blocks = blocks;
   setup.max_model_len = 4 * blocks;
   setup.max_num_seqs = max_num_seqs;

@@ -9,10 +9,12 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+/// Without a prefix cache, unless the keys say otherwise.
 EngineSetup engine(std::int64_t blocks, const std::string& keys = "") {
+  const bool says_so = keys.find("enable_block_reuse") != std::string::npos;
   EngineSetup setup;
   setup.policy = "trtllm";
-  setup.keys = keys;
+  setup.keys = says_so ? keys : "enable_block_reuse: false" + (keys.empty() ? "" : ", " + keys);
   setup.blocks = blocks;
   setup.max_model_len = 4 * blocks;
   setup.max_num_seqs = 4;
@@ -60,6 +62,14 @@ TEST_CASE("trtllm: max_utilization admits what fits now and pauses the last when
                              "48-59 | decode 0 | wait 2 | free 2",              //
                              "59-80 | prefill 1+10 2+1 | free 1"});
   CHECK(log.outcome(1) == "arrived 0, admitted 0, first 25, done 80, preempted 1");
+}
+
+TEST_CASE("trtllm: who was paused finds the full blocks that nobody has taken meanwhile") {
+  // As above. 1 gave up two full blocks and one that was not; 0 took that one, which was freed first. Of its
+  // 10 tokens 8 are found.
+  const StepLog log =
+      run_to_end(engine(5, "capacity_scheduler: max_utilization, enable_block_reuse: true"), kTight);
+  CHECK(log.lines().back() == "59-72 | prefill 1+2 2+1 | free 1");
 }
 
 TEST_CASE("trtllm: guaranteed_no_evict runs the same requests one after the other") {
