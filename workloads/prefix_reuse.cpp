@@ -20,6 +20,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 void PrefixReuseCounter::add(const Request& request) {
   const TimePoint now = request.arrival;
+  look_for_blocks(request.content);
   std::uint64_t before = kStart;
   std::int64_t reused = 0;
   for (const ContentRun& run : request.content) {
@@ -47,6 +48,14 @@ void PrefixReuseCounter::add(const Request& request) {
   result_.tokens += reused;
   result_.requests += reused > 0 ? 1 : 0;
   result_.longest_tokens = std::max(result_.longest_tokens, reused);
+}
+
+void PrefixReuseCounter::look_for_blocks(const std::vector<ContentRun>& content) {
+  for (const ContentRun& run : content) {
+    const bool is_last = &run == &content.back();
+    result_.are_blocks =
+        result_.are_blocks && (run.tokens == block_tokens_ || (is_last && run.tokens < block_tokens_));
+  }
 }
 
 void PrefixReuseCounter::count_reference(const ContentRun& run, const Place* seen) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "workloads/request.hpp"
 
@@ -19,7 +20,8 @@ struct PrefixReuse {
 
   std::int64_t references = 0;       ///< runs of content that prompts consist of, such as blocks of hash ids
   std::int64_t references_seen = 0;  ///< those of which an earlier request had something at the same place
-  std::int64_t full_references = 0;  ///< those of a whole block; 0 in traces without hash ids
+  bool are_blocks = true;            ///< every prompt consists of whole blocks, and a part of one at its end
+  std::int64_t full_references = 0;  ///< those of a whole block; means nothing unless they are blocks
   std::int64_t full_references_seen = 0;  ///< of a whole block here and earlier
   std::int64_t distinct = 0;              ///< references that no earlier request had
 
@@ -52,6 +54,7 @@ class PrefixReuseCounter {
     std::int64_t reused = 0;
   };
 
+  void look_for_blocks(const std::vector<ContentRun>& content);
   void count_reference(const ContentRun& run, const Place* seen);
   /// Of the first `tokens` of `place`, used again now.
   void count_reuse(Place& place, std::int64_t tokens, TimePoint now);

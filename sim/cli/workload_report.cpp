@@ -106,11 +106,11 @@ void add_reuse_within(const char* name, std::int64_t tokens, std::int64_t distin
 void add_references(const WorkloadReport& report, Text out) {
   const PrefixReuse& reuse = report.statistics.reuse;
   const std::string what =
-      report.hash_block_tokens > 0 ? fmt::format("blocks of {} tokens", report.hash_block_tokens) : "runs";
+      reuse.are_blocks ? fmt::format("blocks of {} tokens", report.hash_block_tokens) : "runs";
   fmt::format_to(out, "  references          {} to {} distinct {}\n", reuse.references, reuse.distinct, what);
   fmt::format_to(out, "  seen before         {} of {}, {:.2f} %\n", reuse.references_seen, reuse.references,
                  percent(reuse.references_seen, reuse.references));
-  if (reuse.full_references > 0) {
+  if (reuse.are_blocks) {
     fmt::format_to(out, "  of full blocks      {} of {}, {:.2f} %\n", reuse.full_references_seen,
                    reuse.full_references, percent(reuse.full_references_seen, reuse.full_references));
   }
@@ -197,12 +197,12 @@ nlohmann::ordered_json lengths_json(const LengthStatistics& lengths) {
 nlohmann::ordered_json reuse_json(const WorkloadReport& report) {
   const PrefixReuse& reuse = report.statistics.reuse;
   const std::int64_t all = report.statistics.prompt.total_tokens;
-  return {{"block_tokens", report.hash_block_tokens},
+  return {{"block_tokens", reuse.are_blocks ? report.hash_block_tokens : 0},
           {"requests_with_content", report.statistics.requests_with_content},
           {"references", reuse.references},
           {"references_seen", reuse.references_seen},
-          {"full_references", reuse.full_references},
-          {"full_references_seen", reuse.full_references_seen},
+          {"full_references", reuse.are_blocks ? reuse.full_references : 0},
+          {"full_references_seen", reuse.are_blocks ? reuse.full_references_seen : 0},
           {"distinct_references", reuse.distinct},
           {"reused_tokens", reuse.tokens},
           {"reused_percent", percent(reuse.tokens, all)},

@@ -44,7 +44,7 @@ TEST_CASE("runs are reused after the same tokens only, as far as the shorter goe
   CHECK(reuse.distinct == 7);
   // 1 after nothing: 100; 2 after 100 of 1: 50, each once.
   CHECK(reuse.distinct_tokens == 150);
-  CHECK(reuse.full_references == 0);
+  CHECK_FALSE(reuse.are_blocks);
 }
 
 TEST_CASE("blocks are full when both were", "[prefix_reuse]") {
@@ -55,6 +55,9 @@ TEST_CASE("blocks are full when both were", "[prefix_reuse]") {
   CHECK(reuse.references_seen == 0 + 2 + 2 + 1);
   CHECK(reuse.full_references == 1 + 2 + 2 + 0);
   CHECK(reuse.full_references_seen == 0 + 1 + 2 + 0);  // 2 was not yet full
+  CHECK(reuse.are_blocks);
+  CHECK_FALSE(reuse_of({request(seconds(0), {{1, 7}, {2, 16}})}, 16).are_blocks);
+  CHECK_FALSE(reuse_of({request(seconds(0), {{1, 16}, {2, 17}})}, 16).are_blocks);
 }
 
 TEST_CASE("reuse within a window counts from the last use, its end included", "[prefix_reuse]") {
