@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/request.hpp"
+
 namespace inferometer::testing {
 
 /// All tokens of a prompt up to the end of a block: run and place in it, for each.
@@ -19,6 +21,33 @@ inline void add_tokens(Tokens& tokens, std::uint64_t id, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     tokens.emplace_back(id, i);
   }
+}
+
+/// A sequence as the cache needs to know it.
+struct PlainContent {
+  Tokens tokens;                    // of the prompt and all it will emit
+  std::vector<std::int64_t> table;  // its blocks
+  std::int64_t cached_blocks = 0;   // the first ones of them
+  std::int64_t copy = -1;
+
+  [[nodiscard]] Tokens first(std::int64_t count) const {
+    return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+};
+
+/// Requests without content, or whose answers have none, have tokens of their own.
+inline Tokens tokens_of(const Request& request, std::int64_t output) {
+  constexpr std::uint64_t kOwn = 1'000'000;  // beyond all ids of contents
+  const std::uint64_t own = kOwn + 2 * static_cast<std::uint64_t>(request.id);
+  Tokens tokens;
+  for (const ContentRun& run : request.content) {
+    add_tokens(tokens, run.id, run.tokens);
+  }
+  if (request.content.empty()) {
+    add_tokens(tokens, own, request.prompt.count());
+  }
+  add_tokens(tokens, request.output_content == 0 ? own + 1 : request.output_content, output);
+  return tokens;
 }
 
 class PlainCache {
@@ -79,6 +108,24 @@ class PlainCache {
                          [this](std::int64_t block) { return !blocks_[size(block)].tokens.empty(); });
   }
 
+  /// Full blocks of the first so many tokens can be found from now on.
+  void cover(PlainContent& content, std::int64_t tokens) {
+    for (; (content.cached_blocks + 1) * block_size_ <= tokens; ++content.cached_blocks) {
+      if (content.copy < 0) {
+        content.copy = copies_begun_++;
+      }
+      cache(content.table[size(content.cached_blocks)],
+            content.first((content.cached_blocks + 1) * block_size_), content.copy);
+    }
+  }
+  /// All blocks of a sequence of which so many tokens are computed.
+  void give_back(PlainContent& content, std::int64_t computed) {
+    cover(content, computed);
+    release(content.table);
+    content.cached_blocks = 0;
+    content.copy = -1;
+  }
+
  private:
   struct Block {
     Tokens tokens;
@@ -99,6 +146,7 @@ class PlainCache {
   }
 
   std::int64_t block_size_;
+  std::int64_t copies_begun_ = 0;
   std::vector<Block> blocks_;
   std::list<std::int64_t> free_;
   std::map<Tokens, std::map<std::int64_t, std::int64_t>> copies_;  // block by copy

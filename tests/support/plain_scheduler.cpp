@@ -21,9 +21,7 @@ struct Item {
   bool was_admitted = false;
   bool prefilling = false;
   TimePoint last_token;
-  Tokens content;                   // where prefixes are cached: of the prompt and all it will emit
-  std::vector<std::int64_t> table;  // likewise: its blocks
-  std::int64_t cached_blocks = 0, copy = -1;
+  PlainContent content;  // where prefixes are cached
 
   [[nodiscard]] std::int64_t tokens() const { return record.prompt + emitted; }
 };
@@ -92,7 +90,9 @@ class PlainReplica {
       item.record.prompt = request.prompt.count();
       item.record.output = std::min(request.output.count(), room);
       item.max_new = std::min(request.max_new.count(), room);
-      note_content(request, item);
+      if (cache_) {
+        item.content.tokens = tokens_of(request, item.record.output);
+      }
       waiting_.push_back(&item);
     }
   }
@@ -191,10 +191,10 @@ class PlainReplica {
     item.held += need;
     if (cache_) {
       for (std::int64_t i = 0; i < need; ++i) {
-        item.table.push_back(cache_->take());
+        item.content.table.push_back(cache_->take());
       }
       if (item.prefilling || item.computed == 0) {
-        cache_blocks(item, item.computed + tokens);
+        cache_->cover(item.content, item.computed + tokens);
       }
     }
     return true;
@@ -202,46 +202,12 @@ class PlainReplica {
 
   void give_back(Item& item) {
     if (cache_) {
-      cache_blocks(item, item.computed);
-      cache_->release(item.table);
-      item.cached_blocks = 0;
-      item.copy = -1;
+      cache_->give_back(item.content, item.computed);
       free_ = cache_->free();
     } else {
       free_ += item.held;
     }
     item.held = 0;
-  }
-
-  void note_content(const Request& request, Item& item) const {
-    if (!cache_) {
-      return;
-    }
-    constexpr std::uint64_t kOwn = 1'000'000;  // beyond all ids of contents
-    const std::uint64_t own = kOwn + 2 * static_cast<std::uint64_t>(request.id);
-    for (const ContentRun& run : request.content) {
-      add_tokens(item.content, run.id, run.tokens);
-    }
-    if (request.content.empty()) {
-      add_tokens(item.content, own, item.record.prompt);
-    }
-    add_tokens(item.content, request.output_content == 0 ? own + 1 : request.output_content,
-               item.record.output);
-  }
-
-  [[nodiscard]] static Tokens first_tokens(const Item& item, std::int64_t count) {
-    return {item.content.begin(), item.content.begin() + static_cast<std::ptrdiff_t>(count)};
-  }
-
-  /// Full blocks of the first so many tokens can be found from now on.
-  void cache_blocks(Item& item, std::int64_t tokens) {
-    for (; (item.cached_blocks + 1) * block_ <= tokens; ++item.cached_blocks) {
-      if (item.copy < 0) {
-        item.copy = copies_++;
-      }
-      cache_->cache(item.table[static_cast<std::size_t>(item.cached_blocks)],
-                    first_tokens(item, (item.cached_blocks + 1) * block_), item.copy);
-    }
   }
 
   void preempt(Item& item) {
@@ -318,7 +284,7 @@ class PlainReplica {
     while (!preempted_any && !waiting_.empty() && budget > 0 && !is_full()) {
       Item* item = waiting_.front();
       const std::vector<std::int64_t> found =
-          cache_ ? cache_->match(first_tokens(*item, item->tokens())) : std::vector<std::int64_t>();
+          cache_ ? cache_->match(item->content.first(item->tokens())) : std::vector<std::int64_t>();
       const auto hits = static_cast<std::int64_t>(found.size());
       const std::int64_t idle = std::count_if(
           found.begin(), found.end(), [&](std::int64_t block) { return cache_->holders(block) == 0; });
@@ -334,9 +300,9 @@ class PlainReplica {
       }
       for (const std::int64_t block : found) {
         cache_->hold(block);
-        item->table.push_back(block);
+        item->content.table.push_back(block);
       }
-      item->held = item->cached_blocks = hits;
+      item->held = item->content.cached_blocks = hits;
       item->computed = hits * block_;
       free_ -= idle;
       admit_head();
@@ -504,7 +470,6 @@ class PlainReplica {
   std::optional<TimePoint> wake_;
   TimePoint now_;
   std::optional<PlainCache> cache_;
-  std::int64_t copies_ = 0;
   std::int64_t free_;
   std::int64_t block_;
   std::int64_t padded_chunk_ = 0;

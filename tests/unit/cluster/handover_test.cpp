@@ -156,7 +156,7 @@ TEST_CASE("a computed prompt gets the blocks that are held for one which waits f
   for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
     SmallCluster cluster = one_and_one();
     cluster.split().transfer = Split::Transfer::push;
-    cluster.pools.front().engine.keys = 
+    cluster.pools.front().engine.keys =
         "enable_prefix_caching: false, max_num_batched_tokens: 1000, long_prefill_token_threshold: 20";
     for (SmallPool& pool : cluster.pools) {
       pool.engine.blocks = 4;
