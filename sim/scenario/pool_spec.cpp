@@ -95,7 +95,7 @@ void check_speculates(const PoolSpec& pool, Diagnostics& diagnostics) {
                         ": what a step drafts, the next one verifies, and with a pipeline that is under way "
                         "before it is known");
   }
-  if (pool.role != PoolRole::mixed) {
+  if (pool.role == PoolRole::prefill) {  // where there is one, there is one for decode
     diagnostics.add(pool.speculation->at,
                     "engine.speculation is not modelled with engine.policy disaggregated: the drafter's KV "
                     "cache would have to be handed over, too");
