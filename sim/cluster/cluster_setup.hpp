@@ -52,9 +52,9 @@ struct DisaggregationSetup {
     short_prompt,   ///< prompt <= max_local_prefill_tokens
     short_or_busy,  ///< that, or as many prompts wait at the prefill replica as prefill_queue_limit says
     isl_bounding,   ///< what the decode replica has not cached of it is < max_local_prefill_tokens and less
-                   ///< than local_share of it
-    prefill_load,  ///< the prefill replica has more tokens to compute than prefill_load_tokens
-    isl_or_load,   ///< either of the two
+                    ///< than local_share of it
+    prefill_load,   ///< the prefill replica has more tokens to compute than prefill_load_tokens
+    isl_or_load,    ///< either of the two
   };
 
   Transfer transfer = Transfer::pull;
