@@ -77,6 +77,22 @@ TEST_CASE("mistakes in a router section are told with what is known") {
         "r.yaml:1:17: router.state_interval: -1 s is too small; it must be at least 0 s");
 }
 
+TEST_CASE("limits of routers that follow prompts have ranges and belong to their routers") {
+  CHECK(told("{policy: cache_aware, cache_threshold: 1.5}") ==
+        "r.yaml:1:40: router.cache_threshold: 1.5 is too large; it must be at most 1");
+  CHECK(told("{policy: cache_aware, balance_rel_threshold: 0.9}") ==
+        "r.yaml:1:46: router.balance_rel_threshold: 0.9 is too small; it must be at least 1");
+  CHECK(told("{policy: cache_aware, max_tree_size: 0}") ==
+        "r.yaml:1:38: router.max_tree_size: 0 is too small; it must be at least 1");
+  CHECK(told("{policy: conductor, router_block_size: 8}") ==
+        "r.yaml:1:21: \"router.router_block_size\" goes with policy kv_aware or prefix_scorer, not with "
+        "conductor");
+  const Values kv_aware = read_router("policy: kv_aware");
+  CHECK(kv_aware.number("overlap_weight") == 1);
+  CHECK_FALSE(kv_aware.given("predicted_ttl"));
+  CHECK(read_router("policy: prefix_scorer").count("capacity_per_replica") == 31250);
+}
+
 TEST_CASE("a router of one's own joins those built in") {
   RouterRegistry registry = builtin_routers();
   RouterEntry own;
