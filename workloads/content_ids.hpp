@@ -1,7 +1,8 @@
 #pragma once
 
-// Numbers for what generated prompts consist of. Each kind has its own range, and within it the number says
-// which one it is: no two things share a number, and none depends on the order in which anything finishes.
+// Numbers for what prompts consist of when no trace says so. Each kind has its own range, and within it the
+// number says which one it is: no two things share a number, and none depends on the order in which anything
+// finishes.
 
 #include <cstdint>
 
@@ -18,6 +19,9 @@ enum class ContentKind : std::uint64_t {
 
 inline constexpr int kContentPartBits = 20;  ///< of the second number
 inline constexpr int kContentKindShift = 56;
+
+/// None is below.
+inline constexpr std::uint64_t kFirstContentId = std::uint64_t{1} << kContentKindShift;
 
 /// Precondition: 0 <= whole < 2^36, 0 <= part < 2^20. Above 0 and below 2^63.
 inline std::uint64_t content_id(ContentKind kind, std::int64_t whole, std::int64_t part = 0) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "workloads/content_ids.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {
@@ -13,6 +14,25 @@ namespace {
 
 constexpr int kPicosecondDigits = 12;
 constexpr WidePicoseconds kLongest = std::numeric_limits<std::int64_t>::max();
+
+void check_hash_ids(const std::vector<ContentRun>& content, const std::string& file) {
+  for (const ContentRun& run : content) {
+    if (run.id >= kFirstContentId) {
+      throw TraceError(Position{file},
+                       fmt::format("expected hash ids below {} where histories are added, found {}",
+                                   kFirstContentId - 1, run.id - 1));
+    }
+  }
+}
+
+/// What a row says by itself. Without ids of its own it is unlike any other.
+std::vector<ContentRun> own_content(const TraceRow& row, std::int64_t number, const std::string& file) {
+  if (row.content.empty()) {
+    return {{content_id(ContentKind::question, number), row.prompt_tokens}};
+  }
+  check_hash_ids(row.content, file);
+  return row.content;
+}
 
 }  // namespace
 
@@ -87,6 +107,29 @@ void HeldRows::hold(TraceRow row) {
     last_of_session_[row.session] = number;
   }
   rows_.push_back({std::move(row)});
+}
+
+void HeldRows::pass_on(std::int64_t number, bool is_first, Request& request, const std::string& file) {
+  const std::int64_t waiting = follower(number);
+  if (waiting == kNone) {
+    return;
+  }
+  if (request.content.empty()) {
+    request.content = {{content_id(ContentKind::question, number), request.prompt.count()}};
+  } else if (is_first) {
+    check_hash_ids(request.content, file);
+  }
+  request.output_content = content_id(ContentKind::answer, number);
+  TraceRow& next = row(waiting);
+  const std::vector<ContentRun> own = own_content(next, waiting, file);
+  next.content = request.content;
+  next.content.push_back({request.output_content, request.output.count()});
+  next.content.insert(next.content.end(), own.begin(), own.end());
+  next.prompt_tokens += request.prompt.count() + request.output.count();
+  if (next.prompt_tokens > kMostTokens) {
+    throw TraceError(Position{file},
+                     fmt::format("a session's prompt with its history has over {} tokens", kMostTokens));
+  }
 }
 
 }  // namespace inferometer

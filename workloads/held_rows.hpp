@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,12 @@ class HeldRows {
   [[nodiscard]] std::int64_t follower(std::int64_t number) const {
     return rows_[static_cast<std::size_t>(number)].follower;
   }
+
+  /// Lets the row that waits for the answer to row `number` begin with that row's prompt and the answer,
+  /// which get names if they had none (`is_first`: it waited for nothing itself); to be called when `request`
+  /// was made of that row, before the waiting row is taken. Throws TraceError when the prompt gets too long
+  /// or a name is taken.
+  void pass_on(std::int64_t number, bool is_first, Request& request, const std::string& file);
 
  private:
   struct Held {

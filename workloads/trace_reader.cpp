@@ -104,6 +104,9 @@ class TraceReader final : public TraceWorkload {
     }
     if (held_ && held_->follower(row_number) != HeldRows::kNone) {
       awaited_by_.emplace(request.id, held_->follower(row_number));
+      if (options_.add_history) {
+        held_->pass_on(row_number, !delay_, request, rows_.where().file);
+      }
     }
   }
 
@@ -259,6 +262,10 @@ class TraceReader final : public TraceWorkload {
 
 std::unique_ptr<TraceWorkload> open_trace(TraceRows rows, const TraceOptions& options) {
   check_options(rows.where().file, rows.format(), options);
+  if (options.add_history && !rows.may_follow()) {
+    throw TraceError(Position{rows.where().file},
+                     "no request of the trace waits for an answer, so there is no history to add");
+  }
   if (options.hash_block_tokens) {
     rows.set_hash_block_tokens(*options.hash_block_tokens);
   }

@@ -33,6 +33,9 @@ struct TraceOptions {
   /// Prompt tokens that a hash id stands for, >= 1, where the format leaves that open (Mooncake's and
   /// AIPerf's, 512 unless said).
   std::optional<std::int64_t> hash_block_tokens;
+  /// A row that waits for an answer says only what is new, as AIPerf replays sessions: before it come the
+  /// session's prompt before and the answer. Otherwise it is the whole prompt.
+  bool add_history = false;
   bool skip_bad_lines = false;  ///< count and report them instead of throwing
   bool sort = false;            ///< by time, stable: holds the whole trace in memory
 };

@@ -71,6 +71,7 @@ std::unique_ptr<Workload> from_trace(const Values& section, std::uint64_t seed,
   if (section.given("block_size")) {
     options.hash_block_tokens = section.count("block_size");
   }
+  options.add_history = section.given("session_history") && section.text("session_history") == "added";
   options.seed = seed;
   options.skip_bad_lines = section.flag("skip_bad_lines");
   diagnostics.throw_if_any();

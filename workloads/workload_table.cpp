@@ -43,6 +43,15 @@ Key max_new_factor() {
       .optional("clients allow each request's own output length");
 }
 
+Key session_history_key() {
+  Key key(
+      "session_history", ValueType::choice,
+      "Whether the prompt of a request that waits for an answer includes what was said before, or that is "
+      "added, as AIPerf does");
+  key.words = {"included", "added"};
+  return key.optional("included");
+}
+
 void add_trace_keys(Table& table) {
   table.add_when_given(
       "trace",
@@ -66,6 +75,7 @@ void add_trace_keys(Table& table) {
            "Prompt tokens that a hash id stands for, in traces as Mooncake's and AIPerf's")
            .range("1", std::to_string(kLongestLength))
            .optional("512; a format that leaves no choice has its own"),
+       session_history_key(),
        Key("skip_bad_lines", ValueType::flag,
            "Count and report broken lines instead of stopping at the first")
            .by_default("false")});

@@ -78,6 +78,8 @@ void add_trace_reading_options(CLI::App& command, TraceReadingOptions& options) 
       .add_option("--block-size", options.block_size,
                   "Prompt tokens of a hash id, where the format leaves that open (512)")
       ->each([&options](const std::string&) { options.has_block_size = true; });
+  command.add_flag("--add-history", options.add_history,
+                   "Prompts that wait for an answer are only what is new: what was said goes before them");
   command.add_flag("--skip-bad-lines", options.skip_bad_lines,
                    "Count and report broken lines instead of stopping");
 }
@@ -98,6 +100,7 @@ TraceOptions trace_options(const TraceReadingOptions& given) {
     }
     options.limit = given.limit;
   }
+  options.add_history = given.add_history;
   if (given.has_block_size) {
     options.hash_block_tokens = given.block_size;
   }

@@ -21,6 +21,7 @@ struct TraceReadingOptions {
   std::int64_t limit = 0;
   std::int64_t block_size = 0;
   bool has_block_size = false;
+  bool add_history = false;
   bool has_limit = false;
   bool skip_bad_lines = false;
 };

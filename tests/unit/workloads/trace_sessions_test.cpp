@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/serve_workload.hpp"
 #include "tests/unit/workloads/trace_test_support.hpp"
+#include "workloads/content_ids.hpp"
 
 using namespace inferometer;
 using inferometer::test::error_of;
@@ -181,6 +182,45 @@ TEST_CASE("the block size of hash ids may be another", "[trace]") {
   CHECK(error_of(
             R"({"chat_id": 1, "parent_chat_id": -1, "timestamp": 0, "input_length": 1, "output_length": 1})",
             options) == "t: the format qwen_bailian has hash ids of 16 tokens each and leaves no choice");
+}
+
+TEST_CASE("the history of a session is added where rows say only what is new", "[trace]") {
+  const std::string text =
+      "{\"session_id\": 1, \"timestamp\": 0, \"input_length\": 600, \"output_length\": 7, \"hash_ids\": [4, "
+      "5]}\n"
+      "{\"session_id\": 1, \"delay\": 0, \"input_length\": 20, \"output_length\": 8}\n"
+      "{\"session_id\": 1, \"delay\": 0, \"input_length\": 30, \"output_length\": 9, \"hash_ids\": [4]}\n"
+      "{\"session_id\": 2, \"timestamp\": 9000, \"input_length\": 40, \"output_length\": 9}\n";
+  TraceOptions options;
+  options.add_history = true;
+  const Seen seen = serve(*open_text(text, options), two_seconds);
+  REQUIRE(seen.requests.size() == 4);
+  const auto answer = [](std::int64_t row) { return content_id(ContentKind::answer, row); };
+  const std::vector<ContentRun> second{
+      {5, 512}, {6, 88}, {answer(0), 7}, {content_id(ContentKind::question, 1), 20}};
+  CHECK(seen.requests[0].output_content == answer(0));
+  CHECK(seen.requests[1].content == second);
+  CHECK(seen.requests[1].prompt == TokenCount(600 + 7 + 20));
+  std::vector<ContentRun> third = second;
+  third.push_back({answer(1), 8});
+  third.push_back({5, 30});
+  CHECK(seen.requests[2].content == third);
+  CHECK(seen.requests[2].prompt == TokenCount(600 + 7 + 20 + 8 + 30));
+  CHECK(seen.requests[2].output_content == 0);
+  CHECK(seen.requests[3].content.empty());  // nobody goes on from it
+  CHECK(serve(*open_text(text), two_seconds).requests[2].prompt == TokenCount(30));
+
+  CHECK(error_of("arrival_s,prompt_tokens,output_tokens\n0,1,1\n", options) ==
+        "t: no request of the trace waits for an answer, so there is no history to add");
+  const auto trace = open_text(
+      "{\"session_id\": 1, \"timestamp\": 0, \"input_length\": 6, \"output_length\": 7, \"hash_ids\": "
+      "[72057594037927935]}\n"
+      "{\"session_id\": 1, \"delay\": 0, \"input_length\": 2, \"output_length\": 8}\n",
+      options);
+  Request request;
+  CHECK_THROWS_WITH(trace->take(request),
+                    "t: expected hash ids below 72057594037927935 where histories are added, found "
+                    "72057594037927935");
 }
 
 TEST_CASE("chats that go on from each other in a circle are errors", "[trace]") {
