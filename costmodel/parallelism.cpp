@@ -30,6 +30,18 @@ void check_link(const std::optional<GpuLink>& link, const char* name) {
   }
 }
 
+/// Of some layers' numbers those of the `count` from `first` on, counted from there.
+std::vector<std::int64_t> layers_within(const std::vector<std::int64_t>& numbers, std::int64_t first,
+                                        std::int64_t count) {
+  std::vector<std::int64_t> inside;
+  for (const std::int64_t number : numbers) {
+    if (number >= first && number < first + count) {
+      inside.push_back(number - first);
+    }
+  }
+  return inside;
+}
+
 }  // namespace
 
 Parallelism in_one_node(std::int64_t tensor) {
@@ -93,9 +105,15 @@ std::vector<std::int64_t> stage_layers(std::int64_t layers, std::int64_t stages)
 
 std::vector<ModelSpec> stages_of(const ModelSpec& model, std::int64_t stages) {
   std::vector<ModelSpec> list;
+  std::int64_t first = 0;
   for (const std::int64_t layers : stage_layers(model.layers, stages)) {
     ModelSpec& stage = list.emplace_back(model);
     stage.layers = layers;
+    stage.full_layers = layers_within(model.full_layers, first, layers);
+    if (stage.moe) {
+      stage.moe->dense_layers = layers_within(model.moe->dense_layers, first, layers);
+    }
+    first += layers;
     stage.has_embedding = false;
     stage.has_head = false;
   }

@@ -20,8 +20,8 @@ constexpr Words kElementwiseAxes[] = {"tokens", "width"};
 constexpr Words kCollectiveAxes[] = {"gpus", "bytes"};
 constexpr Words kHostAxes[] = {"sequences", "gpus"};
 
-constexpr Words kWeightFormats[] = {"bf16",  "fp8",          "fp8_block",    "fp4",          "int8",
-                                    "mxfp4", "int8_weights", "int4_weights", "mxfp4_weights"};
+constexpr Words kWeightFormats[] = {"bf16",  "fp8",          "fp8_block",    "fp4",           "int8",
+                                    "mxfp4", "int8_weights", "int4_weights", "mxfp4_weights", "fp4_weights"};
 constexpr Words kAttentionFormats[] = {"bf16", "fp8_kv", "fp8"};
 constexpr Words kElementwiseOperators[] = {"embedding", "norm",   "add_norm", "rope",    "silu_mul",
                                            "add",       "argmax", "top_p",    "kv_copy", "copy"};

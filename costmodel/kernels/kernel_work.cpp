@@ -24,6 +24,7 @@ constexpr WeightFormat kWeightFormats[] = {
     {"int8_weights", 1, 2, MathUnit::bf16},
     {"int4_weights", 0.5 + 2.0 / 128, 2, MathUnit::bf16},
     {"mxfp4_weights", 0.5 + 1.0 / 32, 2, MathUnit::bf16},
+    {"fp4_weights", 0.5 + 1.0 / 16, 2, MathUnit::bf16},
 };
 
 double kv_element_bytes(std::string_view variant) {
