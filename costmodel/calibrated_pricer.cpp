@@ -12,10 +12,13 @@
 
 #include "base/suggest.hpp"
 #include "costmodel/attention_prices.hpp"
+#include "costmodel/attention_terms.hpp"
 #include "costmodel/calibrated_decode.hpp"
 #include "costmodel/calibrated_gemm.hpp"
 #include "costmodel/calibrated_kernels.hpp"
 #include "costmodel/calibrated_prefill.hpp"
+#include "costmodel/latent_attention.hpp"
+#include "costmodel/latent_prices.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
@@ -64,17 +67,14 @@ class CalibratedPrices {
     const std::int64_t degree = calibrated_->tensor_parallel;
     add_gemms(token_operators(model, degree, 1));
     add_gemms(row_operators(model, degree, 1));
-    const Operator decode = decode_attention(model, degree, 1, 1, false);
-    if (kernels().choose(*decode.call).fit != nullptr) {
-      decode_.emplace(kernels(), decode, limits.max_rows);
-    } else {
-      roofline_decode_.emplace(model, degree, calibrated_->roofline);
+    if (model.latent) {
+      attention_.push_back(up_projection_term());
+      attention_.push_back(
+          std::make_unique<AbsorptionTerm>(model, degree, calibrated_->roofline, limits.max_rows));
     }
-    const Operator prefill = prefill_attention(model, degree, {&kAnyChunk, 1});
-    if (kernels().choose(*prefill.call).fit != nullptr) {
-      prefill_.emplace(kernels(), prefill, limits.max_tokens);
-    } else {
-      roofline_prefill_.emplace(model, degree, calibrated_->roofline);
+    for (const AttentionPart& part : attention_parts(model)) {
+      attention_.push_back(prefill_term(part, limits));
+      attention_.push_back(decode_term(part, limits));
     }
   }
 
@@ -84,27 +84,50 @@ class CalibratedPrices {
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
     return costs_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
   }
-  void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
-    decode_ ? decode_->add(decodes, context, beside_prefill, cost)
-            : roofline_decode_->add(decodes, context, beside_prefill, cost);
-  }
-  void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
-                         StepLine& line) const {
-    decode_ ? decode_->add_growth(decodes, context, growth, line)
-            : roofline_decode_->add_growth(decodes, context, growth, line);
-  }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
-    if (prefill_) {
-      return prefill_->add(chunks, cost, line);
-    }
-    if (line != nullptr) {
-      roofline_prefill_->add_growth(chunks, *line);
-    }
-    return roofline_prefill_->add(chunks, cost);
-  }
+  [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
  private:
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
+
+  [[nodiscard]] bool has_fit(const Operator& part) const {
+    return kernels().choose(*part.call).fit != nullptr;
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> up_projection_term() const {
+    const ModelSpec& model = calibrated_->model;
+    const std::int64_t degree = calibrated_->tensor_parallel;
+    const Operator any = up_projection(model, degree, 1);
+    if (has_fit(any)) {
+      return std::make_unique<UpProjectionTerm<CalibratedUpProjection>>(
+          kUpProjection, CalibratedUpProjection(kernels(), any));
+    }
+    return std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
+        kUpProjection, UpProjectionPrice(model, degree, calibrated_->roofline));
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> prefill_term(const AttentionPart& part,
+                                                                  const PricerLimits& limits) const {
+    const std::int64_t degree = calibrated_->tensor_parallel;
+    const Operator any = prefill_attention(part, degree, {&kAnyChunk, 1});
+    if (has_fit(any)) {
+      return std::make_unique<PrefillTerm<CalibratedPrefill>>(
+          part, CalibratedPrefill(kernels(), any, limits.max_tokens));
+    }
+    return std::make_unique<PrefillTerm<PrefillAttentionPrice>>(
+        part, PrefillAttentionPrice(part.layers, degree, calibrated_->roofline));
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> decode_term(const AttentionPart& part,
+                                                                 const PricerLimits& limits) const {
+    const std::int64_t degree = calibrated_->tensor_parallel;
+    const Operator any = decode_attention(part, degree, 1, {1, 1}, false);
+    if (has_fit(any)) {
+      return std::make_unique<DecodeTerm<CalibratedDecode>>(part,
+                                                            CalibratedDecode(kernels(), any, limits.max_rows));
+    }
+    return std::make_unique<DecodeTerm<DecodeAttentionPrice>>(
+        part, DecodeAttentionPrice(part.layers, degree, calibrated_->roofline));
+  }
 
   void add_gemms(const std::vector<Operator>& operators) {
     for (const Operator& part : operators) {
@@ -127,10 +150,7 @@ class CalibratedPrices {
 
   std::unique_ptr<const CalibratedModel> calibrated_;
   std::vector<std::pair<std::string_view, CalibratedGemm>> gemms_;
-  std::optional<CalibratedDecode> decode_;
-  std::optional<DecodeAttentionPrice> roofline_decode_;
-  std::optional<CalibratedPrefill> prefill_;
-  std::optional<PrefillAttentionPrice> roofline_prefill_;
+  AttentionTerms attention_;
 };
 
 /// The operators of the largest steps that the engine's limits allow.
@@ -143,11 +163,15 @@ std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t ten
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
   const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);
-  const std::int64_t attended = std::min(longest, model.sliding_window.value_or(longest));
-  list.push_back(decode_attention(model, tensor_parallel, batch, attended * batch, false));
   const std::int64_t last = std::clamp<std::int64_t>(limits.max_tokens, 1, longest);
   const ChunkShape last_chunk{last, longest - last};
-  list.push_back(prefill_attention(model, tensor_parallel, {&last_chunk, 1}));
+  StepShape decodes{.decodes = batch};
+  decodes.add_context(ContextTokens{longest, std::min(longest, model.sliding_window.value_or(longest))} *
+                      batch);
+  for (const StepShape& shape : {decodes, StepShape{.chunks = {&last_chunk, 1}}}) {
+    const std::vector<Operator> attention = attention_operators(model, tensor_parallel, shape);
+    list.insert(list.end(), attention.begin(), attention.end());
+  }
   return list;
 }
 

@@ -76,6 +76,8 @@ class Roofline {
 
   /// Roofs of a family; of no meaning for collectives and transfers.
   [[nodiscard]] Roofs roofs(OperatorFamily family) const;
+  /// The same for an operator: products of fp8 compute on units of their own.
+  [[nodiscard]] Roofs roofs_of(const Operator& work) const;
 
   /// Start-up that decode attention pays more for each sequence x KV head.
   [[nodiscard]] Duration decode_per_sequence_head() const { return decode_per_sequence_head_; }

@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "costmodel/attention_prices.hpp"
+#include "costmodel/attention_terms.hpp"
+#include "costmodel/latent_attention.hpp"
+#include "costmodel/latent_prices.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
@@ -15,12 +18,24 @@ namespace {
 
 class RooflinePrices {
  public:
-  RooflinePrices(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline)
+  RooflinePrices(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline,
+                 const PricerLimits& limits)
       : model_(model),
         tensor_parallel_(tensor_parallel),
-        roofline_(roofline),
-        decode_attention_(model, tensor_parallel, roofline),
-        prefill_attention_(model, tensor_parallel, roofline) {}
+        roofline_(roofline) {
+    if (model.latent) {
+      attention_.push_back(std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
+          kUpProjection, UpProjectionPrice(model, tensor_parallel, roofline)));
+      attention_.push_back(
+          std::make_unique<AbsorptionTerm>(model, tensor_parallel, roofline, limits.max_rows));
+    }
+    for (const AttentionPart& part : attention_parts(model)) {
+      attention_.push_back(std::make_unique<PrefillTerm<PrefillAttentionPrice>>(
+          part, PrefillAttentionPrice(part.layers, tensor_parallel, roofline)));
+      attention_.push_back(std::make_unique<DecodeTerm<DecodeAttentionPrice>>(
+          part, DecodeAttentionPrice(part.layers, tensor_parallel, roofline)));
+    }
+  }
 
   [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
     return costs_of(token_operators(model_, tensor_parallel_, tokens));
@@ -28,19 +43,7 @@ class RooflinePrices {
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
     return costs_of(row_operators(model_, tensor_parallel_, rows));
   }
-  void add_decodes(std::int64_t decodes, std::int64_t context, bool beside_prefill, StepCost& cost) const {
-    decode_attention_.add(decodes, context, beside_prefill, cost);
-  }
-  void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
-                         StepLine& line) const {
-    decode_attention_.add_growth(decodes, context, growth, line);
-  }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
-    if (line != nullptr) {
-      prefill_attention_.add_growth(chunks, *line);
-    }
-    return prefill_attention_.add(chunks, cost);
-  }
+  [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
  private:
   [[nodiscard]] OperatorCosts costs_of(std::span<const Operator> operators) const {
@@ -54,8 +57,7 @@ class RooflinePrices {
   ModelSpec model_;
   std::int64_t tensor_parallel_;
   Roofline roofline_;
-  DecodeAttentionPrice decode_attention_;
-  PrefillAttentionPrice prefill_attention_;
+  AttentionTerms attention_;
 };
 
 }  // namespace
@@ -72,7 +74,7 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   const std::vector<Operator> rows = row_operators(model, parallelism.tensor, 1);
   operators.insert(operators.end(), rows.begin(), rows.end());
   add_link_note(roofline, operators, basis);
-  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.tensor, roofline),
+  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.tensor, roofline, limits),
                                                         std::move(basis), with_host_of(model, options),
                                                         limits);
 }

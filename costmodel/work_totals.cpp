@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/int128.hpp"
-#include "base/triangular.hpp"
 #include "costmodel/operators.hpp"
 
 namespace inferometer {
@@ -22,7 +21,8 @@ std::int64_t hbm(std::span<const Operator> operators) {
 
 }  // namespace
 
-WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : window_(model.sliding_window) {
+WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel)
+    : attention_(model, tensor_parallel) {
   // Operators are linear in their counts: two points of each give the line.
   const auto line = [](std::int64_t one, std::int64_t two) { return Linear{2 * one - two, two - one}; };
   const std::vector<Operator> one_token = token_operators(model, tensor_parallel, 1);
@@ -33,41 +33,23 @@ WorkTotals::WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel) : w
   row_flops_ = line(whole_flops(one_row), whole_flops(two_rows));
   token_bytes_ = line(hbm(one_token), hbm(two_tokens));
   row_bytes_ = line(hbm(one_row), hbm(two_rows));
-  const Operator query = decode_attention(model, tensor_parallel, 1, 0, false);
-  const Operator key = decode_attention(model, tensor_parallel, 0, 1, false);
-  flops_per_pair_ = whole_flops({&key, 1});
-  bytes_per_key_ = hbm({&key, 1});
-  bytes_per_query_ = hbm({&query, 1});
 }
 
-void WorkTotals::add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth) {
-  const std::int64_t attended = shape.decode_context * steps + context_growth * triangular(steps);
+void WorkTotals::add(const StepShape& shape, std::int64_t steps, const ContextTokens& context_growth) {
   steps_ += steps;
   sampling_steps_ += shape.sampled_rows > 0 ? steps : 0;
   tokens_ += shape.tokens() * steps;
   rows_ += shape.sampled_rows * steps;
-  pairs_ += attended;
-  keys_ += attended;
-  for (ChunkShape chunk : shape.chunks) {
-    for (std::int64_t step = 0; step < steps; ++step) {
-      pairs_ += attention_pairs(chunk, window_);
-      keys_ += attention_keys(chunk, window_);
-      chunk.past += chunk.tokens;
-    }
-  }
+  attention_.add(shape, steps, context_growth, attended_);
 }
 
 StepWork WorkTotals::of_step(const StepShape& shape) const {
   const std::int64_t tokens = shape.tokens();
-  std::int64_t pairs = shape.decode_context;
-  std::int64_t keys = shape.decode_context;
-  for (const ChunkShape& chunk : shape.chunks) {
-    pairs += attention_pairs(chunk, window_);
-    keys += attention_keys(chunk, window_);
-  }
-  StepWork work{token_flops_.once + Int128{token_flops_.per_unit} * tokens + Int128{flops_per_pair_} * pairs,
-                token_bytes_.once + Int128{token_bytes_.per_unit + bytes_per_query_} * tokens +
-                    Int128{bytes_per_key_} * keys};
+  AttentionWork::Counts attended;
+  attention_.add(shape, 1, {}, attended);
+  StepWork work = attention_.of(attended);
+  work += {token_flops_.once + Int128{token_flops_.per_unit} * tokens,
+           token_bytes_.once + Int128{token_bytes_.per_unit} * tokens};
   if (shape.sampled_rows > 0) {
     work.flops += row_flops_.once + Int128{row_flops_.per_unit} * shape.sampled_rows;
     work.hbm_bytes += row_bytes_.once + Int128{row_bytes_.per_unit} * shape.sampled_rows;
@@ -78,14 +60,14 @@ StepWork WorkTotals::of_step(const StepShape& shape) const {
 Flops WorkTotals::flops() const {
   const Int128 sum = Int128{token_flops_.once} * steps_ + Int128{token_flops_.per_unit} * tokens_ +
                      Int128{row_flops_.once} * sampling_steps_ + Int128{row_flops_.per_unit} * rows_ +
-                     Int128{flops_per_pair_} * pairs_;
+                     attention_.of(attended_).flops;
   return Flops(static_cast<double>(sum));
 }
 
 Int128 WorkTotals::hbm_bytes_sum() const {
   return Int128{token_bytes_.once} * steps_ + Int128{token_bytes_.per_unit} * tokens_ +
          Int128{row_bytes_.once} * sampling_steps_ + Int128{row_bytes_.per_unit} * rows_ +
-         Int128{bytes_per_key_} * keys_ + Int128{bytes_per_query_} * tokens_;
+         attention_.of(attended_).hbm_bytes;
 }
 
 Bytes WorkTotals::hbm_bytes() const {

@@ -5,19 +5,14 @@
 // exact in any order.
 
 #include <cstdint>
-#include <optional>
 
 #include "base/int128.hpp"
 #include "base/units.hpp"
+#include "costmodel/attention_work.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/step_shape.hpp"
 
 namespace inferometer {
-
-/// What one GPU does in one step.
-struct StepWork {
-  Int128 flops = 0, hbm_bytes = 0;
-};
 
 class WorkTotals {
  public:
@@ -28,13 +23,13 @@ class WorkTotals {
   /// replica) the work of whole models is again that of one GPU, the mean over the stages.
   WorkTotals(const ModelSpec& model, std::int64_t tensor_parallel);
 
-  void add(const StepShape& shape) { add(shape, 1, 0); }
+  void add(const StepShape& shape) { add(shape, 1, {}); }
 
-  /// So many steps: `shape` is that of the first, and each adds `context_growth` to the decode context and
+  /// So many steps: `shape` is that of the first, and each adds `context_growth` to the decode contexts and
   /// the tokens of every chunk to its past. O(1) without chunks, else O(chunks * steps).
-  void add(const StepShape& shape, std::int64_t steps, std::int64_t context_growth);
+  void add(const StepShape& shape, std::int64_t steps, const ContextTokens& context_growth);
 
-  /// Of one step on its own, added to nothing. Without chunks linear in the decode context. O(chunks).
+  /// Of one step on its own, added to nothing. Without chunks linear in the decode contexts. O(chunks).
   [[nodiscard]] StepWork of_step(const StepShape& shape) const;
 
   /// Of one GPU, so far: of the shapes as they were given, without the padding of CUDA graphs. Equal to the
@@ -54,18 +49,14 @@ class WorkTotals {
     std::int64_t per_unit = 0;
   };
 
-  std::optional<std::int64_t> window_;
+  AttentionWork attention_;
   Linear token_flops_, row_flops_, token_bytes_, row_bytes_;
-  std::int64_t flops_per_pair_ = 0;
-  std::int64_t bytes_per_key_ = 0;
-  std::int64_t bytes_per_query_ = 0;
 
   std::int64_t steps_ = 0;
   std::int64_t sampling_steps_ = 0;
   std::int64_t tokens_ = 0;
   std::int64_t rows_ = 0;
-  std::int64_t pairs_ = 0;  // (query, key) pairs that attention visited, decodes included
-  std::int64_t keys_ = 0;   // tokens whose KV was read
+  AttentionWork::Counts attended_;
 };
 
 }  // namespace inferometer

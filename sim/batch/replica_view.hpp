@@ -67,8 +67,8 @@ class ReplicaView {
   [[nodiscard]] std::int64_t decode_blocks_needed() const { return state_.decodes().blocks_needed(); }
   /// Whether that step gives this decoding sequence one of them.
   [[nodiscard]] bool needs_block(SequenceId id) const { return state_.decodes().needs_block(sequence(id)); }
-  /// Tokens a decode step attends to with so many cached (sliding windows cut it).
-  [[nodiscard]] std::int64_t attended(std::int64_t computed) const {
+  /// Tokens a decode step attends to with so many cached.
+  [[nodiscard]] ContextTokens attended(std::int64_t computed) const {
     return state_.decodes().attended(computed);
   }
 

@@ -120,11 +120,13 @@ void draw_calibrated(Dice& dice, PricedModel& priced, CostOptions& options) {
 
 RandomPrices round_prices(Dice& dice, std::int64_t longest) {
   RandomPrices prices;
+  StepCosts costs{dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2),
+                  dice.between(0, 2)};
   if (dice.chance(30)) {
     prices.window = dice.between(1, longest);
+    costs.per_window_context = dice.between(0, 2);
   }
-  prices.pricer = make_test_pricer(
-      {dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2), dice.between(0, 2)});
+  prices.pricer = make_test_pricer(costs);
   prices.text = "round prices";
   return prices;
 }
