@@ -26,6 +26,13 @@ std::string degrees_in_words(const Parallelism& parallelism) {
 MemoryFootprint footprint_of(const PoolSpec& pool, const Parallelism& parallelism,
                              const MemorySettings& settings) {
   try {
+    check_experts(pool.model, parallelism.split());
+  } catch (const ConfigError& error) {
+    const bool is_of_attention = !pool.model.moe && pool.expert_parallel == 1;
+    throw ConfigError(is_of_attention ? pool.attention_at : pool.expert_at,
+                      error.diagnostics().front().message);
+  }
+  try {
     return memory_footprint(pool.model, pool.gpu, parallelism, settings);
   } catch (const ConfigError& error) {
     const bool is_of_stages = parallelism.pipeline > pool.model.layers;
