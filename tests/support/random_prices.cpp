@@ -6,6 +6,7 @@
 #include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/operators.hpp"
 #include "hardware/profile.hpp"
+#include "tests/support/sample_specs.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -17,6 +18,25 @@ const Thing& cached(const std::string& name) {
   static std::map<std::string, Thing> things;
   const auto found = things.find(name);
   return found != things.end() ? found->second : things.emplace(name, load(name)).first->second;
+}
+
+/// Dense, with full attention, windows on all layers or on some; or with latent attention.
+ModelSpec draw_model(Dice& dice, std::int64_t longest) {
+  if (dice.chance(15)) {
+    return samples::deepseek_v3_dense();
+  }
+  ModelSpec model = cached<ModelSpec, load_model>(dice.name_of(
+      {"llama-3-8b", "llama-2-7b", "llama-3.1-70b", "mistral-7b-v0.1", "qwen2.5-0.5b", "qwen3-32b"}));
+  if (dice.chance(35)) {
+    model.sliding_window = dice.between(1, longest);
+    if (dice.chance(50)) {
+      const std::int64_t period = dice.between(2, 6);
+      for (std::int64_t layer = period - 1; layer < model.layers; layer += period) {
+        model.full_layers.push_back(layer);
+      }
+    }
+  }
+  return model;
 }
 
 std::int64_t draw_split(Dice& dice, const ModelSpec& model) {
@@ -79,7 +99,8 @@ struct PricedModel {
 
 std::string describe(const PricedModel& priced, const CostOptions& options) {
   const Parallelism& parallelism = priced.parallelism;
-  return std::to_string(priced.model.layers) + " layers of " + priced.model.name + " on " +
+  return std::to_string(priced.model.layers) + " layers (" +
+         std::to_string(priced.model.windowed_layers()) + " with a window) of " + priced.model.name + " on " +
          std::to_string(parallelism.tensor) + " x " + priced.gpu.name + ", " +
          std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
          std::to_string(parallelism.straggler) + ", " + std::string(to_string(options.level)) + ", host_ps " +
@@ -137,13 +158,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   if (dice.chance(15)) {
     return round_prices(dice, longest);
   }
-  ModelSpec model = cached<ModelSpec, load_model>(dice.name_of(
-      {"llama-3-8b", "llama-2-7b", "llama-3.1-70b", "mistral-7b-v0.1", "qwen2.5-0.5b", "qwen3-32b"}));
-  if (dice.chance(35)) {
-    model.sliding_window = dice.between(1, longest);
-  }
   PricedModel priced{
-      std::move(model),
+      draw_model(dice, longest),
       cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"})),
       {}};
   draw_parallelism(dice, priced);
