@@ -48,8 +48,7 @@ std::optional<double> nearest_measured(const KernelFit& fit, const KernelCall& c
   constexpr std::size_t kLength = 1;
   const AxisRange range = fit.range[axis];
   const double value = call.axes[axis];
-  if (call.family == KernelFamily::elementwise ||
-      (is_prefill(call.family) && axis == kBatch)) {
+  if (call.family == KernelFamily::elementwise || (is_prefill(call.family) && axis == kBatch)) {
     return std::nullopt;
   }
   if (value > range.high) {
@@ -86,8 +85,8 @@ ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
       return choose({call.family, std::string(other.measured), call.axes});
     }
   }
-  const bool has_formats = call.family == KernelFamily::gemm || call.family == KernelFamily::moe ||
-                           is_attention(call.family);
+  const bool has_formats =
+      call.family == KernelFamily::gemm || call.family == KernelFamily::moe || is_attention(call.family);
   const KernelFit* common = has_formats ? find_fit(kernels_, call.family, kCommonFormat) : nullptr;
   return common != nullptr ? ChosenFit{common, std::string(kCommonFormat), true} : ChosenFit{};
 }

@@ -123,8 +123,8 @@ class CalibratedPrices {
     const std::int64_t degree = calibrated_->split.tensor;
     const Operator any = decode_attention(part, degree, 1, {1, 1}, false);
     if (has_fit(any)) {
-      return std::make_unique<DecodeTerm<CalibratedDecode>>(part,
-                                                            CalibratedDecode(kernels(), any, limits.max_rows));
+      return std::make_unique<DecodeTerm<CalibratedDecode>>(
+          part, CalibratedDecode(kernels(), any, limits.max_rows));
     }
     return std::make_unique<DecodeTerm<DecodeAttentionPrice>>(
         part, DecodeAttentionPrice(part.layers, degree, calibrated_->roofline));
@@ -143,10 +143,9 @@ class CalibratedPrices {
     for (const Operator& part : operators) {
       const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
                                      [&part](const auto& named) { return named.first == part.name; });
-      const RoofTimes times =
-          gemm != gemms_.end()
-              ? rounded(gemm->second.parts(static_cast<std::int64_t>(part.call->axes[0])))
-              : kernels().time(part);
+      const RoofTimes times = gemm != gemms_.end()
+                                  ? rounded(gemm->second.parts(static_cast<std::int64_t>(part.call->axes[0])))
+                                  : kernels().time(part);
       costs.add(part.name, times, part.repeats, kernels().is_extrapolated(part));
     }
     return costs;
@@ -160,10 +159,8 @@ class CalibratedPrices {
 /// The operators of the largest steps that the engine's limits allow.
 std::vector<Operator> extreme_operators(const ModelSpec& model, const ModelSplit& split,
                                         const PricerLimits& limits) {
-  std::vector<Operator> list =
-      token_operators(model, split, std::max<std::int64_t>(limits.max_tokens, 1));
-  const std::vector<Operator> rows =
-      row_operators(model, split, std::max<std::int64_t>(limits.max_rows, 1));
+  std::vector<Operator> list = token_operators(model, split, std::max<std::int64_t>(limits.max_tokens, 1));
+  const std::vector<Operator> rows = row_operators(model, split, std::max<std::int64_t>(limits.max_rows, 1));
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
   const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);
@@ -190,8 +187,7 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
   std::vector<std::string> by_roofline;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       scaled;  // by format and measured one
-  const std::vector<Operator> operators =
-      extreme_operators(calibrated.model, calibrated.split, limits);
+  const std::vector<Operator> operators = extreme_operators(calibrated.model, calibrated.split, limits);
   for (const Operator& part : operators) {
     if (!part.call) {
       continue;  // what nobody measures is always the roofline's

@@ -29,8 +29,10 @@ ReplicaLinks::Group ReplicaLinks::group_of(const GpuSpec& gpu, const Profile& pr
   constexpr std::int64_t kSmallestGroup = 2;
   const double straggler = parallelism.straggler;
   const std::int64_t fitted_gpus = std::max(in_node, kSmallestGroup);
-  Group group{.gpus = gpus, .in_node = in_node,
-              .is_described = in_node < gpus || parallelism.in_node.has_value()};
+  Group group;
+  group.gpus = gpus;
+  group.in_node = in_node;
+  group.is_described = in_node < gpus || parallelism.in_node.has_value();
   GpuLink near{described_link(gpu), Duration()};
   if (fitted) {
     const LinkEfficiency& fit = link_efficiency(profile, fitted_gpus);
@@ -65,8 +67,7 @@ double ReplicaLinks::ring_s(const Operator& work) const {
   const Group& all = group(work);
   const auto steps = static_cast<double>(work.ring_steps);
   const double message = static_cast<double>(work.link_bytes.count()) / steps;
-  const double slowest =
-      std::min(all.near.bandwidth, static_cast<double>(all.in_node) * far_.bandwidth);
+  const double slowest = std::min(all.near.bandwidth, static_cast<double>(all.in_node) * far_.bandwidth);
   return steps * (std::max(all.near.latency_s, far_.latency_s) + message / slowest);
 }
 
@@ -87,8 +88,7 @@ double ReplicaLinks::levels_s(const Operator& work) const {
 
 double ReplicaLinks::direct_s(const Operator& work) const {
   const Group& all = group(work);
-  const double message =
-      static_cast<double>(work.link_bytes.count()) / static_cast<double>(all.gpus - 1);
+  const double message = static_cast<double>(work.link_bytes.count()) / static_cast<double>(all.gpus - 1);
   const double near_s =
       all.near.latency_s + static_cast<double>(all.in_node - 1) * message / all.near.bandwidth;
   const std::int64_t outside = all.gpus - all.in_node;

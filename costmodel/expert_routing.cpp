@@ -27,8 +27,7 @@ std::vector<double> expert_probabilities(const MixtureOfExperts& moe) {
 double distinct_experts(const MixtureOfExperts& moe, double tokens) {
   const auto experts = static_cast<double>(moe.experts);
   if (moe.skew == 0) {
-    return experts *
-           (1 - portable_pow(1 - static_cast<double>(moe.experts_per_token) / experts, tokens));
+    return experts * (1 - portable_pow(1 - static_cast<double>(moe.experts_per_token) / experts, tokens));
   }
   double reached = 0;
   for (const double probability : expert_probabilities(moe)) {
@@ -47,8 +46,7 @@ double fullest_group_pairs(const MixtureOfExperts& moe, double tokens, std::int6
     }
   }
   const double mean = tokens * share;
-  const double fullest =
-      mean + portable_sqrt(2 * mean * portable_log(static_cast<double>(groups)));
+  const double fullest = mean + portable_sqrt(2 * mean * portable_log(static_cast<double>(groups)));
   const std::int64_t most = std::min(moe.experts_per_token, (moe.experts + groups - 1) / groups);
   return std::min(fullest, tokens * static_cast<double>(most));
 }

@@ -26,8 +26,7 @@ constexpr GatedNames kShared{"shared gate + up projection", "shared silu x up", 
 /// A gated feed-forward network that every token passes.
 void add_gated(std::vector<Operator>& list, const GatedNames& names, const ModelSpec& model,
                std::int64_t repeats, std::int64_t tokens, std::int64_t columns) {
-  list.push_back(
-      gemm(names.up, model.weight_format, model, repeats, tokens, model.hidden, 2 * columns));
+  list.push_back(gemm(names.up, model.weight_format, model, repeats, tokens, model.hidden, 2 * columns));
   list.push_back(measured_elementwise(
       "silu_mul", tokens, columns,
       elementwise(names.product, repeats, 5 * tokens * columns, 3 * kActivationBytes * tokens * columns)));
@@ -35,8 +34,8 @@ void add_gated(std::vector<Operator>& list, const GatedNames& names, const Model
 }
 
 /// Among all GPUs of the stage, each of which sends as many bytes, its own part of an array included.
-Operator among_stage(std::string_view name, std::string_view variant, std::int64_t repeats,
-                     std::int64_t gpus, double bytes, std::int64_t ring_steps) {
+Operator among_stage(std::string_view name, std::string_view variant, std::int64_t repeats, std::int64_t gpus,
+                     double bytes, std::int64_t ring_steps) {
   const auto others = static_cast<double>(gpus - 1) / static_cast<double>(gpus);
   return {.name = name,
           .family = OperatorFamily::collective,
@@ -108,8 +107,9 @@ Operator routed_experts(const ModelSpec& model, const ModelSplit& split, std::in
       moe.format == kCheckpointFormat ? static_cast<double>(model.weight_bytes) : format.weight_bytes;
   const double weights = weight_bytes * kGatedMatrices * width * static_cast<double>(columns) *
                          distinct_experts(moe, as_tokens) / groups;
-  const double activations = (format.input_bytes + static_cast<double>(kActivationBytes)) * as_tokens * width +
-                             3 * static_cast<double>(kActivationBytes) * pairs * static_cast<double>(columns);
+  const double activations =
+      (format.input_bytes + static_cast<double>(kActivationBytes)) * as_tokens * width +
+      3 * static_cast<double>(kActivationBytes) * pairs * static_cast<double>(columns);
   return {.name = kRoutedExperts,
           .family = OperatorFamily::experts,
           .repeats = model.moe_layers(),

@@ -22,8 +22,7 @@ Operator product_of_heads(std::string_view name, const ModelSpec& model, std::in
           .family = OperatorFamily::gemm,
           .repeats = model.layers,
           .flops = Flops(static_cast<double>(2 * heads * rows * inputs * outputs)),
-          .hbm_bytes =
-              Bytes(kActivationBytes * heads * (inputs * outputs + rows * (inputs + outputs)))};
+          .hbm_bytes = Bytes(kActivationBytes * heads * (inputs * outputs + rows * (inputs + outputs)))};
 }
 
 }  // namespace
@@ -32,8 +31,7 @@ AttentionUnits latent_prefill_units(const ModelSpec& model, std::int64_t heads) 
   const std::int64_t width = query_width(*model.latent) + model.latent->value_dim;
   return {.flops_per_pair = 2 * heads * width,
           .bytes_per_key = kActivationBytes * heads * width,
-          .bytes_per_query =
-              kActivationBytes * heads * width + model.kv_bytes * cached_width(*model.latent)};
+          .bytes_per_query = kActivationBytes * heads * width + model.kv_bytes * cached_width(*model.latent)};
 }
 
 AttentionUnits latent_decode_units(const ModelSpec& model, std::int64_t heads) {
@@ -63,8 +61,8 @@ std::vector<Operator> latent_projections(const ModelSpec& model, std::int64_t te
   const auto product = [&](std::string_view name, std::int64_t inputs, std::int64_t outputs) {
     return gemm(name, model.weight_format, model, layers, tokens, inputs, outputs);
   };
-  const auto norm = elementwise("latent norm", layers, 4 * tokens * compressed,
-                                2 * kActivationBytes * tokens * compressed);
+  const auto norm =
+      elementwise("latent norm", layers, 4 * tokens * compressed, 2 * kActivationBytes * tokens * compressed);
   std::vector<Operator> list;
   if (latent.q_rank > 0) {
     list.push_back(product("q_a + kv_a projection", model.hidden, latent.q_rank + cached_width(latent)));

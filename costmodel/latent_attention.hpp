@@ -1,8 +1,8 @@
 #pragma once
 
-// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, 2.1): keys and values of all heads are made from
-// one compressed vector a token, which alone is cached, with one key that carries the position. Prompts make
-// the keys and values of every head from it, for what is cached already in each chunk again (the form of
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, 2.1): keys and values of all heads are made
+// from one compressed vector a token, which alone is cached, with one key that carries the position. Prompts
+// make the keys and values of every head from it, for what is cached already in each chunk again (the form of
 // multi-head attention); decodes multiply queries and outputs by those matrices instead and attend to the
 // compressed vectors (the absorbed form). So vLLM's MLACommonImpl and TensorRT-LLM do it. A tensor group
 // splits the heads; each GPU makes and holds the compressed vectors whole. Who uses it:

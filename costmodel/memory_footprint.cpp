@@ -22,7 +22,8 @@ constexpr std::int64_t kMaxCount = 100'000'000;
 constexpr std::int64_t kVocabPadding = 64;
 
 /// Live bytes of the forward pass per token, in units of 2 * hidden: aiconfigurator's tables for dense models
-/// and mixtures of experts (ai-dynamo/aiconfigurator @095f58a5), by GPUs in the group; between its entries the one for fewer GPUs.
+/// and mixtures of experts (ai-dynamo/aiconfigurator @095f58a5), by GPUs in the group; between its entries
+/// the one for fewer GPUs.
 double forward_coefficient(const ModelSpec& model, std::int64_t tensor_parallel) {
   if (model.moe_layers() > 0) {
     return tensor_parallel >= 4 ? 10.0 : tensor_parallel >= 2 ? 13.0 : 22.0;
@@ -86,8 +87,8 @@ MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, cons
   footprint.kv_cache = footprint.budget - footprint.weights - footprint.activations - footprint.other;
   footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
   const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
-  footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes *
-                                split.attention_data);
+  footprint.blocks =
+      BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes * split.attention_data);
   return footprint;
 }
 
@@ -105,21 +106,20 @@ Bytes MemoryFootprint::shortfall() const {
 
 std::int64_t MemoryFootprint::sequences_at(TokenCount context) const {
   INFEROMETER_CHECK(context.count() >= 1, "a sequence has at least one token");
-  return blocks.count() / blocks_for(context, block_size).count();
+  const std::int64_t of_rank = blocks.count() / attention_data_parallel;
+  return of_rank / blocks_for(context, block_size).count() * attention_data_parallel;
 }
 
 Bytes weight_bytes_per_gpu(const ModelSpec& model, const ModelSplit& split) {
   shard(model, split.tensor);
   check_experts(model, split);
-  const WeightCount layers =
-      count_layer_weights(model, {split.tensor, split.expert, split.expert_tensor()});
+  const WeightCount layers = count_layer_weights(model, {split.tensor, split.expert, split.expert_tensor()});
   const std::int64_t padded_vocab = ceil_div(model.vocab, kVocabPadding) * kVocabPadding;
   const std::int64_t rows = ceil_div(padded_vocab, split.tensor);
   const std::int64_t final_norm = model.has_head ? model.hidden : 0;
   const std::int64_t plain =
       layers.routers + layers.vectors + final_norm + model.vocabulary_tables() * rows * model.hidden;
-  const Bytes experts =
-      model.moe ? matrix_bytes(model, model.moe->format, layers.expert_matrices) : Bytes(0);
+  const Bytes experts = model.moe ? matrix_bytes(model, model.moe->format, layers.expert_matrices) : Bytes(0);
   return matrix_bytes(model, model.weight_format, layers.matrices) + experts +
          Bytes(plain * model.weight_bytes);
 }

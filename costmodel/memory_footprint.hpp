@@ -47,8 +47,8 @@ struct MemoryFootprint {
   /// Missing for the first block; zero when it fits.
   [[nodiscard]] Bytes shortfall() const;
   [[nodiscard]] TokenCount tokens() const { return TokenCount(blocks.count() * block_size); }
-  /// Sequences of so many tokens whose whole KV fits at once. Blocks below a sliding window count as kept.
-  /// Precondition: context >= 1.
+  /// Sequences of so many tokens whose whole KV fits at once, each on one rank of attention. Blocks below a
+  /// sliding window count as kept. Precondition: context >= 1.
   [[nodiscard]] std::int64_t sequences_at(TokenCount context) const;
 };
 

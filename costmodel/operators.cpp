@@ -17,8 +17,8 @@ constexpr std::int64_t kLogitBytes = 4;            // logits are upcast to 32 bi
 constexpr std::int64_t kSamplingPasses = 3;
 constexpr std::int64_t kSamplingFlopsPerLogit = 10;
 
-/// Attention ends in one; so does a dense layer, and one with experts, unless its tokens go back to their rank
-/// on another way: then its shared experts do, if there are any.
+/// Attention ends in one; so does a dense layer, and one with experts, unless its tokens go back to their
+/// rank on another way: then its shared experts do, if there are any.
 std::int64_t all_reduces(const ModelSpec& model, const ModelSplit& split) {
   const bool is_exchanged = split.attention_data > 1;
   const bool has_shared = model.moe && model.moe->shared_ffn > 0;

@@ -96,6 +96,13 @@ void check_links(const ModelSpec& model, const Parallelism& parallelism) {
   if (spans_nodes && !parallelism.between_nodes) {
     refuse("a replica that spans nodes needs the link between them");
   }
+  const std::int64_t ranks_in_node = parallelism.stage_in_node > 0
+                                         ? parallelism.stage_in_node
+                                         : parallelism.tensor * parallelism.attention_data;
+  if (parallelism.attention_data > 1 && ranks_in_node > kMaxTensorParallel) {
+    refuse(fmt::format("{} GPUs of a stage in one node; collectives are known for at most {}", ranks_in_node,
+                       kMaxTensorParallel));
+  }
   check_link(parallelism.in_node, "in a node");
   check_link(parallelism.between_nodes, "between nodes");
 }

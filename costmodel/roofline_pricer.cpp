@@ -73,9 +73,9 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   const std::vector<Operator> rows = row_operators(model, parallelism.split(), 1);
   operators.insert(operators.end(), rows.begin(), rows.end());
   add_link_note(roofline, operators, basis);
-  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.split(), roofline, limits),
-                                                        std::move(basis), with_host_of(model, options),
-                                                        limits, parallelism.attention_data);
+  return std::make_unique<TabledPricer<RooflinePrices>>(
+      RooflinePrices(model, parallelism.split(), roofline, limits), std::move(basis),
+      with_host_of(model, options), limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

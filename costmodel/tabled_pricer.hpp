@@ -29,8 +29,8 @@ namespace inferometer {
 template <class Prices>
 class TabledPricer final : public StepPricer {
  public:
-  /// `ranks`: of attention, among which a step's sequences are spread; tokens and rows of the whole step go to
-  /// the tables.
+  /// `ranks`: of attention, among which a step's sequences are spread; tokens and rows of the whole step go
+  /// to the tables.
   TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits,
                std::int64_t ranks)
       : prices_(std::move(prices)),
@@ -47,9 +47,7 @@ class TabledPricer final : public StepPricer {
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
 
-  [[nodiscard]] StepCost price(const StepShape& shape) const override {
-    return price(shape, {}, nullptr);
-  }
+  [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, {}, nullptr); }
 
   [[nodiscard]] std::vector<OperatorTime> operator_times(const StepShape& shape) const override {
     std::vector<OperatorTime> times;
@@ -85,7 +83,8 @@ class TabledPricer final : public StepPricer {
 
   /// With a line, adds the growth of attention to it.
   [[nodiscard]] StepCost price(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
-    StepCost cost = attention_cost(shape, growth, line) + linear_cost(tokens_run(shape)) + sampling_cost(shape.sampled_rows);
+    StepCost cost = attention_cost(shape, growth, line) + linear_cost(tokens_run(shape)) +
+                    sampling_cost(shape.sampled_rows);
     const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
     cost.host = exposed_host(sequences, cost.total());
     return cost;

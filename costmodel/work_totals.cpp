@@ -81,14 +81,14 @@ StepWork WorkTotals::of_step(const StepShape& shape) const {
   AttentionWork::Counts attended;
   attention_.add(shape, 1, {}, attended);
   StepWork per_token = attention_.of(attended);
-  per_token += {Int128{token_flops_.per_unit} * shape.tokens() +
-                    Int128{row_flops_.per_unit} * shape.sampled_rows,
-                Int128{token_bytes_.per_unit} * shape.tokens() +
-                    Int128{row_bytes_.per_unit} * shape.sampled_rows};
+  per_token +=
+      {Int128{token_flops_.per_unit} * shape.tokens() + Int128{row_flops_.per_unit} * shape.sampled_rows,
+       Int128{token_bytes_.per_unit} * shape.tokens() + Int128{row_bytes_.per_unit} * shape.sampled_rows};
   const bool has_rows = shape.sampled_rows > 0;
   StepWork work = experts(shape.tokens());
-  work += {token_flops_.once + (has_rows ? row_flops_.once : 0) + per_token.flops / split_.attention_data,
-           token_bytes_.once + (has_rows ? row_bytes_.once : 0) + per_token.hbm_bytes / split_.attention_data};
+  work +=
+      {token_flops_.once + (has_rows ? row_flops_.once : 0) + per_token.flops / split_.attention_data,
+       token_bytes_.once + (has_rows ? row_bytes_.once : 0) + per_token.hbm_bytes / split_.attention_data};
   return work;
 }
 

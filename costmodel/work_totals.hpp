@@ -19,12 +19,12 @@ namespace inferometer {
 
 class WorkTotals {
  public:
-  /// Throws ConfigError when the model cannot be split so. With several ranks of attention the work is that of
-  /// the mean one, though some may have a sequence more than others.
-  /// Of a replica whose layers are spread over the stages of a pipeline, the model is the whole one, too,
-  /// though a GPU does its stage's share alone. With p stages p micro-batches are in flight, and every one of
-  /// them takes its own time from end to end: over the seconds of all of them together (p a second of the
-  /// replica) the work of whole models is again that of one GPU, the mean over the stages.
+  /// Throws ConfigError when the model cannot be split so. With several ranks of attention the work is that
+  /// of the mean one, though some may have a sequence more than others. Of a replica whose layers are spread
+  /// over the stages of a pipeline, the model is the whole one, too, though a GPU does its stage's share
+  /// alone. With p stages p micro-batches are in flight, and every one of them takes its own time from end to
+  /// end: over the seconds of all of them together (p a second of the replica) the work of whole models is
+  /// again that of one GPU, the mean over the stages.
   WorkTotals(const ModelSpec& model, const ModelSplit& split);
 
   void add(const StepShape& shape) { add(shape, 1, {}); }

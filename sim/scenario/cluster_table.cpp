@@ -242,13 +242,13 @@ Table hardware_table() {
   table.add("gpu", ValueType::text, "A built-in GPU, or a YAML file that describes one").required();
   add_gpus(table, "tensor_parallel", "GPUs over which every layer is split", "64").by_default("1");
   add_gpus(table, "pipeline_parallel", "Stages over which the layers are spread", "64").by_default("1");
-  add_gpus(table, "attention_data_parallel", kAttentionDataDoc, "64").by_default("1");
-  add_gpus(table, "expert_parallel", kExpertDoc, "512").by_default("1");
+  add_gpus(table, "attention_data_parallel", kAttentionDataDoc, "64").optional("1");
+  add_gpus(table, "expert_parallel", kExpertDoc, "512").optional("1");
   table
       .add("expert_skew", ValueType::number,
            "Mixture of experts: how much more often some experts are chosen, the i-th most popular in "
-           "proportion to i^-expert_skew; 0: all as often")
-      .by_default("0")
+           "proportion to i^-expert_skew")
+      .optional("all are chosen as often")
       .range("0", "4");
   table.add("price", ValueType::price_rate, "Price of one GPU")
       .optional("the default of the GPU's description")

@@ -175,7 +175,8 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.memory = footprint_of(pool, parallelism, settings);
   const std::int64_t blocks = usable_blocks(pool, policy, settings, deployment.memory);
   const std::int64_t watermark = policy.watermark_blocks ? policy.watermark_blocks(engine, blocks) : 0;
-  const std::int64_t room = (blocks - watermark) * settings.block_size;
+  // A sequence has its blocks on one rank of attention.
+  const std::int64_t room = (blocks - watermark) / pool.attention_data_parallel * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(pool, wanted_len, room, notes);
 
   const CostOptions cost = cost_options_from(pool.cost_model);

@@ -86,8 +86,11 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   spec.replicas = pool.has("replicas") ? pool.count("replicas") : 1;
   spec.tensor_parallel = count("tensor_parallel");
   spec.pipeline_parallel = count("pipeline_parallel");
-  spec.attention_data_parallel = count("attention_data_parallel");
-  spec.expert_parallel = count("expert_parallel");
+  const auto count_or_one = [&](const char* key) {
+    return pool.has(key) || hardware.has(key) ? count(key) : 1;
+  };
+  spec.attention_data_parallel = count_or_one("attention_data_parallel");
+  spec.expert_parallel = count_or_one("expert_parallel");
   spec.straggler = pool.has("straggler") ? pool.number("straggler") : hardware.number("straggler");
   spec.engine = pool.has("engine") ? pool.section("engine") : scenario.section("engine");
   spec.cost_model = pool.has("cost_model") ? pool.section("cost_model") : scenario.section("cost_model");
@@ -120,7 +123,7 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   }
   spec.model =
       quantized(model, spec.gpu, spec.engine.text("quantization"), spec.engine.text("kv_cache_dtype"));
-  if (spec.model.moe) {
+  if (spec.model.moe && hardware.has("expert_skew")) {
     spec.model.moe->skew = hardware.number("expert_skew");
   }
   return spec;

@@ -72,6 +72,9 @@ StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, con
   for (const AttentionPart& part : attention_parts(stage_)) {
     add_attention(part, pool);
   }
+  // The fullest rank has no less than the mean one.
+  pair_seconds_ /= static_cast<double>(split_.attention_data);
+  context_seconds_ /= static_cast<double>(split_.attention_data);
 }
 
 void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment& pool) {
@@ -146,7 +149,8 @@ double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const
     return to_seconds(cost.total());
   };
   const double launch = std::min(seconds(1, 1, false) - seconds(1, 1, true), prefill_start_up);
-  const std::int64_t longest = std::min(pool.limits.max_model_len, window.value_or(pool.limits.max_model_len));
+  const std::int64_t longest =
+      std::min(pool.limits.max_model_len, window.value_or(pool.limits.max_model_len));
   double lowest = std::numeric_limits<double>::max();
   for (std::int64_t batch = 1; batch <= rows; ++batch) {
     bool is_last = false;
