@@ -9,8 +9,6 @@
 namespace inferometer {
 namespace {
 
-constexpr std::string_view kPrefillAttention = "prefill attention";
-constexpr std::string_view kDecodeAttention = "decode attention";
 constexpr std::string_view kWindowedPrefill = "windowed prefill attention";
 constexpr std::string_view kWindowedDecode = "windowed decode attention";
 
@@ -194,8 +192,7 @@ std::vector<Operator> attention_operators(const ModelSpec& model, std::int64_t t
       list.push_back(query_absorption(model, tensor_parallel, shape.decodes));
     }
     for (const AttentionPart& part : parts) {
-      list.push_back(
-          decode_attention(part, tensor_parallel, shape.decodes, context, !shape.chunks.empty()));
+      list.push_back(decode_attention(part, tensor_parallel, shape.decodes, context, !shape.chunks.empty()));
     }
     if (model.latent) {
       list.push_back(value_absorption(model, tensor_parallel, shape.decodes));

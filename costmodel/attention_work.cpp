@@ -12,7 +12,8 @@ struct Totals {
 };
 
 Totals totals(const Operator& part) {
-  return {static_cast<std::int64_t>(part.flops.count()) * part.repeats, part.hbm_bytes.count() * part.repeats};
+  return {static_cast<std::int64_t>(part.flops.count()) * part.repeats,
+          part.hbm_bytes.count() * part.repeats};
 }
 
 }  // namespace

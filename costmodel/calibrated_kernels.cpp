@@ -48,8 +48,7 @@ std::optional<double> nearest_measured(const KernelFit& fit, const KernelCall& c
   constexpr std::size_t kLength = 1;
   const AxisRange range = fit.range[axis];
   const double value = call.axes[axis];
-  if (call.family == KernelFamily::elementwise ||
-      (is_prefill(call.family) && axis == kBatch)) {
+  if (call.family == KernelFamily::elementwise || (is_prefill(call.family) && axis == kBatch)) {
     return std::nullopt;
   }
   if (value > range.high) {

@@ -90,7 +90,7 @@ class CalibratedPrices {
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
 
   [[nodiscard]] bool has_fit(const Operator& part) const {
-    return kernels().choose(*part.call).fit != nullptr;
+    return part.call && kernels().choose(*part.call).fit != nullptr;
   }
 
   [[nodiscard]] std::unique_ptr<const AttentionTerm> up_projection_term() const {
@@ -122,8 +122,8 @@ class CalibratedPrices {
     const std::int64_t degree = calibrated_->tensor_parallel;
     const Operator any = decode_attention(part, degree, 1, {1, 1}, false);
     if (has_fit(any)) {
-      return std::make_unique<DecodeTerm<CalibratedDecode>>(part,
-                                                            CalibratedDecode(kernels(), any, limits.max_rows));
+      return std::make_unique<DecodeTerm<CalibratedDecode>>(
+          part, CalibratedDecode(kernels(), any, limits.max_rows));
     }
     return std::make_unique<DecodeTerm<DecodeAttentionPrice>>(
         part, DecodeAttentionPrice(part.layers, degree, calibrated_->roofline));

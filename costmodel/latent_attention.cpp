@@ -1,5 +1,6 @@
 #include "costmodel/latent_attention.hpp"
 
+#include "costmodel/kernels/kernel_work.hpp"
 #include "costmodel/operators.hpp"
 
 namespace inferometer {
@@ -14,6 +15,13 @@ std::int64_t query_width(const LatentAttention& latent) {
   return latent.nope_dim + latent.rope_dim;
 }
 
+bool is_measured(const LatentAttention& latent) {
+  return static_cast<double>(latent.kv_rank) == kMlaLatent &&
+         static_cast<double>(latent.rope_dim) == kMlaRope &&
+         static_cast<double>(latent.nope_dim) == kMlaNope &&
+         static_cast<double>(latent.value_dim) == kMlaValue;
+}
+
 /// For each of this GPU's heads rows x inputs times inputs x outputs.
 Operator product_of_heads(std::string_view name, const ModelSpec& model, std::int64_t tensor_parallel,
                           std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
@@ -22,8 +30,7 @@ Operator product_of_heads(std::string_view name, const ModelSpec& model, std::in
           .family = OperatorFamily::gemm,
           .repeats = model.layers,
           .flops = Flops(static_cast<double>(2 * heads * rows * inputs * outputs)),
-          .hbm_bytes =
-              Bytes(kActivationBytes * heads * (inputs * outputs + rows * (inputs + outputs)))};
+          .hbm_bytes = Bytes(kActivationBytes * heads * (inputs * outputs + rows * (inputs + outputs)))};
 }
 
 }  // namespace
@@ -32,8 +39,7 @@ AttentionUnits latent_prefill_units(const ModelSpec& model, std::int64_t heads) 
   const std::int64_t width = query_width(*model.latent) + model.latent->value_dim;
   return {.flops_per_pair = 2 * heads * width,
           .bytes_per_key = kActivationBytes * heads * width,
-          .bytes_per_query =
-              kActivationBytes * heads * width + model.kv_bytes * cached_width(*model.latent)};
+          .bytes_per_query = kActivationBytes * heads * width + model.kv_bytes * cached_width(*model.latent)};
 }
 
 AttentionUnits latent_decode_units(const ModelSpec& model, std::int64_t heads) {
@@ -43,12 +49,20 @@ AttentionUnits latent_decode_units(const ModelSpec& model, std::int64_t heads) {
           .bytes_per_query = kActivationBytes * heads * width};
 }
 
-KernelCall latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch, double tokens) {
+std::optional<KernelCall> latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                              double tokens) {
+  if (!is_measured(*model.latent)) {
+    return std::nullopt;
+  }
   return call_of(KernelFamily::mla_prefill, attention_format(model),
                  {batch, tokens, 0, static_cast<double>(heads)});
 }
 
-KernelCall latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch, double context) {
+std::optional<KernelCall> latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                             double context) {
+  if (!is_measured(*model.latent)) {
+    return std::nullopt;
+  }
   return call_of(KernelFamily::mla_decode, attention_format(model),
                  {batch, context, static_cast<double>(heads)});
 }
@@ -63,8 +77,8 @@ std::vector<Operator> latent_projections(const ModelSpec& model, std::int64_t te
   const auto product = [&](std::string_view name, std::int64_t inputs, std::int64_t outputs) {
     return gemm(name, model.weight_format, model, layers, tokens, inputs, outputs);
   };
-  const auto norm = elementwise("latent norm", layers, 4 * tokens * compressed,
-                                2 * kActivationBytes * tokens * compressed);
+  const auto norm =
+      elementwise("latent norm", layers, 4 * tokens * compressed, 2 * kActivationBytes * tokens * compressed);
   std::vector<Operator> list;
   if (latent.q_rank > 0) {
     list.push_back(product("q_a + kv_a projection", model.hidden, latent.q_rank + cached_width(latent)));

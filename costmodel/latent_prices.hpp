@@ -24,8 +24,8 @@ class UpProjectionPrice {
   UpProjectionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
 
   void add(std::int64_t rows, StepCost& cost) const;
-  /// Adds what each step costs more than the one before when rows grow by so much, and cuts the line where the
-  /// other roof takes over.
+  /// Adds what each step costs more than the one before when rows grow by so much, and cuts the line where
+  /// the other roof takes over.
   void add_growth(std::int64_t rows, std::int64_t row_growth, StepLine& line) const;
 
  private:

@@ -20,9 +20,7 @@ class RooflinePrices {
  public:
   RooflinePrices(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline,
                  const PricerLimits& limits)
-      : model_(model),
-        tensor_parallel_(tensor_parallel),
-        roofline_(roofline) {
+      : model_(model), tensor_parallel_(tensor_parallel), roofline_(roofline) {
     if (model.latent) {
       attention_.push_back(std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
           kUpProjection, UpProjectionPrice(model, tensor_parallel, roofline)));
@@ -74,9 +72,9 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   const std::vector<Operator> rows = row_operators(model, parallelism.tensor, 1);
   operators.insert(operators.end(), rows.begin(), rows.end());
   add_link_note(roofline, operators, basis);
-  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.tensor, roofline, limits),
-                                                        std::move(basis), with_host_of(model, options),
-                                                        limits);
+  return std::make_unique<TabledPricer<RooflinePrices>>(
+      RooflinePrices(model, parallelism.tensor, roofline, limits), std::move(basis),
+      with_host_of(model, options), limits);
 }
 
 }  // namespace inferometer

@@ -42,9 +42,7 @@ class TabledPricer final : public StepPricer {
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
 
-  [[nodiscard]] StepCost price(const StepShape& shape) const override {
-    return price(shape, {}, nullptr);
-  }
+  [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, {}, nullptr); }
 
   [[nodiscard]] std::vector<OperatorTime> operator_times(const StepShape& shape) const override {
     std::vector<OperatorTime> times;

@@ -29,8 +29,8 @@ struct StepPlan {
   };
   /// Work that a padded batch does for nothing: priced, with no other effect.
   struct Padding {
-    std::int64_t decodes = 0;         ///< finished sequences that still occupy the batch
-    ContextTokens decode_context;     ///< tokens they attend to
+    std::int64_t decodes = 0;       ///< finished sequences that still occupy the batch
+    ContextTokens decode_context;   ///< tokens they attend to
     std::int64_t chunk_tokens = 0;  ///< price every chunk as if it were so long; 0: as it is
   };
 

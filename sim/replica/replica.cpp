@@ -224,8 +224,7 @@ StepShape Replica::shape_of_plan() {
 
 void Replica::begin(TimePoint now, const Outlook& outlook) {
   const StepShape shape = shape_of_plan();
-  const ContextTokens context_growth =
-      plan_.decode ? state_.decodes().context_growth() : ContextTokens{};
+  const ContextTokens context_growth = plan_.decode ? state_.decodes().context_growth() : ContextTokens{};
   const std::optional<StepLine> line =
       outlook.stability ? pricer_->line(shape, context_growth) : std::nullopt;
   if (line) {

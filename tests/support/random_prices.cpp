@@ -99,10 +99,9 @@ struct PricedModel {
 
 std::string describe(const PricedModel& priced, const CostOptions& options) {
   const Parallelism& parallelism = priced.parallelism;
-  return std::to_string(priced.model.layers) + " layers (" +
-         std::to_string(priced.model.windowed_layers()) + " with a window) of " + priced.model.name + " on " +
-         std::to_string(parallelism.tensor) + " x " + priced.gpu.name + ", " +
-         std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
+  return std::to_string(priced.model.layers) + " layers (" + std::to_string(priced.model.windowed_layers()) +
+         " with a window) of " + priced.model.name + " on " + std::to_string(parallelism.tensor) + " x " +
+         priced.gpu.name + ", " + std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
          std::to_string(parallelism.straggler) + ", " + std::string(to_string(options.level)) + ", host_ps " +
          std::to_string(options.host_fixed.count()) + " + " +
          std::to_string(options.host_per_sequence.count()) + (options.host_overlap ? " overlapped" : "") +

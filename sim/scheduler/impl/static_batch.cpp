@@ -83,7 +83,7 @@ class StaticBatch : public BatchPolicy {
   }
 
   Parameters parameters_;
-  std::int64_t finished_ = 0;          // sequences of the running batch that are done
+  std::int64_t finished_ = 0;       // sequences of the running batch that are done
   ContextTokens finished_context_;  // tokens their slots still attend to in a padded batch
 };
 

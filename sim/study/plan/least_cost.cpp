@@ -153,8 +153,7 @@ double least_seconds(const LeastCost& cost, const StepShape& shape) {
   const auto sequences = static_cast<double>(shape.decodes) + static_cast<double>(shape.chunks.size());
   return cost.tokens.of(1, static_cast<double>(shape.tokens())) +
          cost.rows.of(shape.sampled_rows > 0 ? 1 : 0, static_cast<double>(shape.sampled_rows)) +
-         cost.seconds_per_pair * pairs +
-         cost.seconds_per_context_token * static_cast<double>(context) +
+         cost.seconds_per_pair * pairs + cost.seconds_per_context_token * static_cast<double>(context) +
          cost.host_seconds_per_step + cost.host_seconds_per_sequence * sequences;
 }
 

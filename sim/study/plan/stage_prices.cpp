@@ -78,7 +78,7 @@ void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment&
   const Operator pair = prefill_attention(part, tensor_parallel_, {&any_chunk, 1});
   const Operator context = decode_attention(part, tensor_parallel_, 1, {1, 1}, false);
   const auto has_fit = [this](const Operator& work) {
-    return kernels_ != nullptr && kernels_->choose(*work.call).fit != nullptr;
+    return kernels_ != nullptr && work.call && kernels_->choose(*work.call).fit != nullptr;
   };
   const auto layers = static_cast<double>(part.layers.layers);
   const Roofs prefill = roofline_->roofs(OperatorFamily::prefill_attention);
@@ -145,7 +145,8 @@ double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const
     return to_seconds(cost.total());
   };
   const double launch = std::min(seconds(1, 1, false) - seconds(1, 1, true), prefill_start_up);
-  const std::int64_t longest = std::min(pool.limits.max_model_len, window.value_or(pool.limits.max_model_len));
+  const std::int64_t longest =
+      std::min(pool.limits.max_model_len, window.value_or(pool.limits.max_model_len));
   double lowest = std::numeric_limits<double>::max();
   for (std::int64_t batch = 1; batch <= rows; ++batch) {
     bool is_last = false;

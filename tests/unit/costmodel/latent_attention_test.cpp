@@ -73,13 +73,14 @@ TEST_CASE("latent attention: FLOPs and bytes over random shapes are their closed
     CHECK(into.flops.count() == static_cast<double>(2 * decodes * heads * latent.nope_dim * latent.kv_rank));
     const Operator out = value_absorption(model, degree, decodes);
     CHECK(out.flops.count() == static_cast<double>(2 * decodes * heads * latent.value_dim * latent.kv_rank));
-    CHECK(out.hbm_bytes.count() == 2 * heads * (latent.kv_rank * latent.value_dim +
-                                                decodes * (latent.kv_rank + latent.value_dim)));
+    CHECK(out.hbm_bytes.count() ==
+          2 * heads * (latent.kv_rank * latent.value_dim + decodes * (latent.kv_rank + latent.value_dim)));
   }
 }
 
-TEST_CASE("latent attention: a decode of DeepSeek-V3 has 241.8 FLOPs a byte of cache, of which heads share "
-          "the bytes") {
+TEST_CASE(
+    "latent attention: a decode of DeepSeek-V3 has 241.8 FLOPs a byte of cache, of which heads share "
+    "the bytes") {
   const ModelSpec model = samples::deepseek_v3_dense();
   for (const std::int64_t degree : {1, 2, 4, 8, 16}) {
     const Operator key = decode_attention(model, degree, 0, 1, false);
@@ -139,12 +140,11 @@ TEST_CASE("latent attention: a step of chunks and decodes in order of execution"
   for (const Operator& part : step_operators(samples::odd_latent_model(), 1, mixed)) {
     names.emplace_back(part.name);
   }
-  CHECK(names ==
-        std::vector<std::string>{"embedding", "norm + residual", "q_a + kv_a projection", "latent norm",
-                                 "q_b projection", "kv_b projection", "prefill attention", "query absorption",
-                                 "decode attention", "value absorption", "o projection",
-                                 "gate + up projection", "silu x up", "down projection", "lm_head",
-                                 "sampling"});
+  CHECK(names == std::vector<std::string>{"embedding", "norm + residual", "q_a + kv_a projection",
+                                          "latent norm", "q_b projection", "kv_b projection",
+                                          "prefill attention", "query absorption", "decode attention",
+                                          "value absorption", "o projection", "gate + up projection",
+                                          "silu x up", "down projection", "lm_head", "sampling"});
   // Keys and values are made for the cached tokens, too.
   const std::vector<Operator> attention = attention_operators(samples::odd_latent_model(), 1, mixed);
   CHECK(named(attention, "kv_b projection").call->axes[0] == 100 + 50 + 7);
@@ -158,14 +158,15 @@ TEST_CASE("latent attention: measured kernels do the work of the operators") {
       const std::vector<ChunkShape> prompts(3, ChunkShape{100, 0});
       const Operator prefill = prefill_attention(model, degree, prompts);
       CHECK(kernel_work(*prefill.call).flops == Approx(prefill.flops.count()));
-      CHECK(kernel_work(*prefill.call).hbm_bytes ==
-            Approx(static_cast<double>(prefill.hbm_bytes.count())));
+      CHECK(kernel_work(*prefill.call).hbm_bytes == Approx(static_cast<double>(prefill.hbm_bytes.count())));
       const Operator decode = decode_attention(model, degree, 5, 5 * 77, false);
       CHECK(kernel_work(*decode.call).flops == decode.flops.count());
       CHECK(kernel_work(*decode.call).hbm_bytes == static_cast<double>(decode.hbm_bytes.count()));
       CHECK(decode.call->variant == (kv_bytes == 1 ? "fp8_kv" : "bf16"));
     }
   }
+  // Other sizes than DeepSeek's nobody measured.
+  CHECK_FALSE(decode_attention(samples::odd_latent_model(), 1, 5, 50, false).call.has_value());
 }
 
 }  // namespace

@@ -2,14 +2,16 @@
 // against models that have one kind of layers alone, lines against single prices, tables against none.
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "costmodel/calibrated_kernels.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/parallelism.hpp"
+#include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
 #include "costmodel/work_totals.hpp"
 #include "tests/support/catch.hpp"
@@ -73,11 +75,10 @@ std::vector<Level> pricers_of(const ModelSpec& model, std::int64_t degree, const
   std::vector<Level> levels;
   levels.push_back({"datasheet", make_roofline_pricer(model, samples::measured_gpu(),
                                                       samples::round_profile(), group, datasheet, limits)});
-  levels.push_back({"roofline", make_roofline_pricer(model, samples::measured_gpu(),
-                                                     samples::round_profile(), group, roofline, limits)});
-  levels.push_back(
-      {"calibrated", make_calibrated_pricer(model, samples::measured_gpu(), jumping_profile(),
-                                            samples::round_profile(), group, options, limits)});
+  levels.push_back({"roofline", make_roofline_pricer(model, samples::measured_gpu(), samples::round_profile(),
+                                                     group, roofline, limits)});
+  levels.push_back({"calibrated", make_calibrated_pricer(model, samples::measured_gpu(), jumping_profile(),
+                                                         samples::round_profile(), group, options, limits)});
   return levels;
 }
 
@@ -144,8 +145,8 @@ TEST_CASE("mixed attention: layers of two kinds are parts, one kind is the model
 TEST_CASE("mixed attention: each part does the work of its layers over its own context") {
   const ModelSpec model = mixed_model();
   const ChunkShape chunk{200, 250};
-  const StepShape shape{.decodes = 3, .decode_context = 5000, .chunks = {&chunk, 1},
-                        .decode_window_context = 3 * kWindow};
+  const StepShape shape{
+      .decodes = 3, .decode_context = 5000, .chunks = {&chunk, 1}, .decode_window_context = 3 * kWindow};
   const std::vector<Operator> list = attention_operators(model, 2, shape);
   REQUIRE(list.size() == 4);
   // 16 heads of 128 on a GPU: 4 x 16 x 128 FLOPs a pair.
@@ -282,8 +283,8 @@ TEST_CASE("mixed and latent attention: the price is the roofline of the step's o
       options.cuda_graphs = false;
       options.host_fixed = options.host_per_sequence = {};
       const Roofline roofline(gpu, samples::round_profile(), CostLevel::roofline, in_one_node(degree));
-      const auto pricer = make_roofline_pricer(model, gpu, samples::round_profile(), in_one_node(degree),
-                                               options, kLimits);
+      const auto pricer =
+          make_roofline_pricer(model, gpu, samples::round_profile(), in_one_node(degree), options, kLimits);
       for (int i = 0; i < 100; ++i) {
         const RandomStep step(random, model.sliding_window.value_or(0));
         Duration sum;
@@ -306,8 +307,8 @@ TEST_CASE("latent attention: a batch of whole prompts and a decode take what mea
   KernelProfile profile = jumping_profile();
   const Roofline fallback(gpu, samples::round_profile(), CostLevel::roofline, in_one_node(1));
   const CalibratedKernels kernels(profile, gpu, fallback, std::nullopt);
-  const auto pricer = make_calibrated_pricer(model, gpu, profile, samples::round_profile(), in_one_node(1),
-                                             options, kLimits);
+  const auto pricer =
+      make_calibrated_pricer(model, gpu, profile, samples::round_profile(), in_one_node(1), options, kLimits);
   const auto operators_s = [&](const StepShape& shape) {
     double seconds = 0;
     for (const Operator& part : step_operators(model, 1, shape)) {
@@ -342,8 +343,7 @@ TEST_CASE("latent attention: chunks make the keys and values of their past again
   };
   const double of_key = 2.0 * 512 * 32'768 / 0.5e15;
   const double of_pair = 81'920.0 / 0.25e15;
-  CHECK(compute_s(20'000) - compute_s(10'000) ==
-        Approx(7 * 10'000 * (of_key + 512 * of_pair)).epsilon(1e-6));
+  CHECK(compute_s(20'000) - compute_s(10'000) == Approx(7 * 10'000 * (of_key + 512 * of_pair)).epsilon(1e-6));
 }
 
 TEST_CASE("mixed and latent attention: totals of a run are the sums over the operators of its steps") {
