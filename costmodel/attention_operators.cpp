@@ -9,8 +9,6 @@
 namespace inferometer {
 namespace {
 
-constexpr std::string_view kPrefillAttention = "prefill attention";
-constexpr std::string_view kDecodeAttention = "decode attention";
 constexpr std::string_view kWindowedPrefill = "windowed prefill attention";
 constexpr std::string_view kWindowedDecode = "windowed decode attention";
 

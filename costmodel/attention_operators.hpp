@@ -26,6 +26,10 @@ std::int64_t attention_keys(std::span<const ChunkShape> chunks, std::optional<st
 /// The model with full attention on every layer: what one more key costs is asked of it.
 ModelSpec unwindowed(ModelSpec model);
 
+/// The names of attention where all layers attend alike, and otherwise of that of full attention.
+inline constexpr std::string_view kPrefillAttention = "prefill attention";
+inline constexpr std::string_view kDecodeAttention = "decode attention";
+
 /// Layers that attend alike, with the names of their operators.
 struct AttentionPart {
   ModelSpec layers;  ///< the model with these layers alone, of which only attention may be asked

@@ -91,7 +91,7 @@ class CalibratedPrices {
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
 
   [[nodiscard]] bool has_fit(const Operator& part) const {
-    return kernels().choose(*part.call).fit != nullptr;
+    return part.call && kernels().choose(*part.call).fit != nullptr;
   }
 
   [[nodiscard]] std::unique_ptr<const AttentionTerm> up_projection_term() const {

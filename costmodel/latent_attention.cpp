@@ -1,5 +1,6 @@
 #include "costmodel/latent_attention.hpp"
 
+#include "costmodel/kernels/kernel_work.hpp"
 #include "costmodel/operators.hpp"
 
 namespace inferometer {
@@ -12,6 +13,13 @@ std::int64_t cached_width(const LatentAttention& latent) {
 
 std::int64_t query_width(const LatentAttention& latent) {
   return latent.nope_dim + latent.rope_dim;
+}
+
+bool is_measured(const LatentAttention& latent) {
+  return static_cast<double>(latent.kv_rank) == kMlaLatent &&
+         static_cast<double>(latent.rope_dim) == kMlaRope &&
+         static_cast<double>(latent.nope_dim) == kMlaNope &&
+         static_cast<double>(latent.value_dim) == kMlaValue;
 }
 
 /// For each of this GPU's heads rows x inputs times inputs x outputs.
@@ -41,12 +49,20 @@ AttentionUnits latent_decode_units(const ModelSpec& model, std::int64_t heads) {
           .bytes_per_query = kActivationBytes * heads * width};
 }
 
-KernelCall latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch, double tokens) {
+std::optional<KernelCall> latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                              double tokens) {
+  if (!is_measured(*model.latent)) {
+    return std::nullopt;
+  }
   return call_of(KernelFamily::mla_prefill, attention_format(model),
                  {batch, tokens, 0, static_cast<double>(heads)});
 }
 
-KernelCall latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch, double context) {
+std::optional<KernelCall> latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                             double context) {
+  if (!is_measured(*model.latent)) {
+    return std::nullopt;
+  }
   return call_of(KernelFamily::mla_decode, attention_format(model),
                  {batch, context, static_cast<double>(heads)});
 }

@@ -9,6 +9,7 @@
 // attention_operators.hpp. All of a layer, one GPU's share.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +27,12 @@ AttentionUnits latent_prefill_units(const ModelSpec& model, std::int64_t heads);
 /// All heads read the same kv_rank + rope_dim elements: 2 H (576 + 512) FLOPs and 576 elements a key.
 AttentionUnits latent_decode_units(const ModelSpec& model, std::int64_t heads);
 
-/// The same as measurements know it: `batch` sequences of `tokens` new tokens, or over `context` tokens.
-KernelCall latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch, double tokens);
-KernelCall latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch, double context);
+/// The same as measurements know it: `batch` sequences of `tokens` new tokens, or over `context` tokens. None
+/// for other sizes than DeepSeek's, which alone were measured.
+std::optional<KernelCall> latent_prefill_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                              double tokens);
+std::optional<KernelCall> latent_decode_call(const ModelSpec& model, std::int64_t heads, double batch,
+                                             double context);
 
 /// What depends on the number of tokens alone, as attention_projections() has it: compression of queries and
 /// of keys and values in one product, whole on every GPU, its norms, queries of all heads, output projection.

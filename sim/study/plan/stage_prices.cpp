@@ -82,7 +82,7 @@ void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment&
   const Operator pair = prefill_attention(part, tensor_parallel_, {&any_chunk, 1});
   const Operator context = decode_attention(part, tensor_parallel_, 1, {1, 1}, false);
   const auto has_fit = [this](const Operator& work) {
-    return kernels_ != nullptr && kernels_->choose(*work.call).fit != nullptr;
+    return kernels_ != nullptr && work.call && kernels_->choose(*work.call).fit != nullptr;
   };
   const auto layers = static_cast<double>(part.layers.layers);
   const Roofs prefill = roofline_->roofs(OperatorFamily::prefill_attention);

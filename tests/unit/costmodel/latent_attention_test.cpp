@@ -165,6 +165,8 @@ TEST_CASE("latent attention: measured kernels do the work of the operators") {
       CHECK(decode.call->variant == (kv_bytes == 1 ? "fp8_kv" : "bf16"));
     }
   }
+  // Other sizes than DeepSeek's nobody measured.
+  CHECK_FALSE(decode_attention(samples::odd_latent_model(), 1, 5, 50, false).call.has_value());
 }
 
 }  // namespace

@@ -2,14 +2,16 @@
 // against models that have one kind of layers alone, lines against single prices, tables against none.
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "costmodel/calibrated_kernels.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/parallelism.hpp"
+#include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
 #include "costmodel/work_totals.hpp"
 #include "tests/support/catch.hpp"

@@ -43,10 +43,7 @@ std::unique_ptr<StepPricer> pricer_of(const ModelSpec& model, const CostOptions&
 }
 
 StepShape decode_shape(std::int64_t decodes, std::int64_t context) {
-  return {.decodes = decodes,
-          .decode_context = context,
-          .sampled_rows = decodes,
-          .decode_window_context = context};
+  return {decodes, context, decodes, {}, context};
 }
 
 /// What the roofline says, operator by operator.
@@ -359,10 +356,6 @@ TEST_CASE("efficiencies of the user replace those of the profile") {
 }
 
 /// As long as no window is full, contexts of all layers grow alike.
-ContextTokens both(std::int64_t growth) {
-  return {growth, growth};
-}
-
 StepShape step_of(const StepShape& first, std::int64_t context_growth, std::int64_t step,
                   std::vector<ChunkShape>& chunks) {
   chunks.assign(first.chunks.begin(), first.chunks.end());
@@ -370,14 +363,14 @@ StepShape step_of(const StepShape& first, std::int64_t context_growth, std::int6
     chunk.past += step * chunk.tokens;
   }
   StepShape shape = first;
-  shape.add_context(both(context_growth) * step);
+  shape.add_context(ContextTokens{context_growth, context_growth} * step);
   shape.chunks = chunks;
   return shape;
 }
 
 /// Returns how many steps the line holds for.
 std::int64_t check_line(const StepPricer& pricer, const StepShape& first, std::int64_t context_growth) {
-  const std::optional<StepLine> line = pricer.line(first, both(context_growth));
+  const std::optional<StepLine> line = pricer.line(first, {context_growth, context_growth});
   REQUIRE(line.has_value());
   CAPTURE(first.decodes, first.decode_context, context_growth, line->steps);
   std::vector<ChunkShape> chunks;
@@ -400,7 +393,7 @@ std::int64_t check_line(const StepPricer& pricer, const StepShape& first, std::i
 
 /// As above, but where a window begins to count the line may end before it has to.
 void check_line_of_chunks(const StepPricer& pricer, const StepShape& first, std::int64_t context_growth) {
-  const std::optional<StepLine> line = pricer.line(first, both(context_growth));
+  const std::optional<StepLine> line = pricer.line(first, {context_growth, context_growth});
   REQUIRE(line.has_value());
   CHECK(line->first == pricer.price(first));
   std::vector<ChunkShape> chunks;
