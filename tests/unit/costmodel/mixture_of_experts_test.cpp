@@ -211,11 +211,11 @@ TEST_CASE("an all-to-all between nodes waits for the slower of its two kinds of 
   const ReplicaLinks links(samples::round_gpu(), samples::round_profile(), true, parallelism);
   const Operator part = named(token_operators(model, parallelism.split(), 32), "expert dispatch");
   // 1440 bytes to three peers; two of them behind the NIC: 5 us + 960 ns against 1 us + 120 ns.
-  CHECK(links.time(part) == microseconds(5) + nanoseconds(960));
+  CHECK(std::abs((links.time(part) - microseconds(5) - nanoseconds(960)).count()) <= 1);  // rounded up
   CHECK(links.is_estimate(part));
   parallelism.stage_in_node = 4;
   const ReplicaLinks near(samples::round_gpu(), samples::round_profile(), true, parallelism);
-  CHECK(near.time(part) == microseconds(1) + nanoseconds(360));
+  CHECK(std::abs((near.time(part) - microseconds(1) - nanoseconds(360)).count()) <= 1);
 }
 
 TEST_CASE("weights of a GPU by how its experts are split") {
@@ -294,7 +294,9 @@ TEST_CASE("a run's totals are the sums of its steps' operators with experts") {
       flops += total_flops(operators).count();
       bytes += total_hbm_bytes(operators).count();
     }
-    CHECK(totals.flops().count() == Approx(flops).epsilon(1e-9));
+    // Of an uneven load pairs are no whole number, nor are their FLOPs: less than one is lost in each step.
+    CHECK(totals.flops().count() <= flops);
+    CHECK(totals.flops().count() > flops - 3);
     CHECK(std::abs(totals.hbm_bytes().count() - bytes) <= 10);
   }
 }
