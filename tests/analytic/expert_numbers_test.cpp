@@ -76,6 +76,37 @@ TEST_CASE("a decode step of Mixtral reads 2 then 7.2 and 8 experts of each layer
   }
 }
 
+TEST_CASE("measured kernels price routed experts") {
+  // H100, vLLM: the fused kernel of Mixtral reaches 515 TFLOP/s at most and reads weights at 2.7 to 2.9 TB/s.
+  const ModelSpec model = load_model("mixtral-8x7b");
+  const GpuSpec gpu = load_gpu("h100-sxm");
+  CostOptions options;
+  options.level = CostLevel::calibrated;
+  const auto pricer = make_step_pricer(model, gpu, tensor(2), options, {.max_tokens = 8192, .max_rows = 256});
+  CHECK(pricer->basis().level == CostLevel::calibrated);
+  for (const std::string& note : pricer->basis().notes) {
+    CHECK(note.find("experts") == std::string::npos);
+  }
+  const auto experts_time = [&](const StepShape& shape) {
+    for (const OperatorTime& part : pricer->operator_times(shape)) {
+      if (part.name == "experts") {
+        return to_seconds(part.time);
+      }
+    }
+    return 0.0;
+  };
+  const ChunkShape prompt{8192, 0};
+  const Operator of_prompt = experts_of(token_operators(model, 2, 8192));
+  const double flops = of_prompt.flops.count() * 32 / experts_time({.sampled_rows = 1, .chunks = {&prompt, 1}});
+  CHECK(flops < 560e12);
+  CHECK(flops > 250e12);
+  const Operator of_decode = experts_of(token_operators(model, 2, 64));
+  const double bandwidth =
+      static_cast<double>(of_decode.hbm_bytes.count()) * 32 / experts_time(decode(64, 1000));
+  CHECK(bandwidth < 3.0e12);
+  CHECK(bandwidth > 2.0e12);
+}
+
 TEST_CASE("experts dealt out to ranks of attention win at large batches and lose at small ones") {
   // Qwen3-235B-A22B has four KV heads: eight GPUs that split attention read each head's cache twice, and read
   // a quarter of it where ranks read an eighth. At 512 sequences of 4096 tokens that is 101 GB against 50.
