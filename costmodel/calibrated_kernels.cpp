@@ -73,7 +73,8 @@ CalibratedKernels::CalibratedKernels(const KernelProfile& kernels, const GpuSpec
 }
 
 ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
-  if (call.family == KernelFamily::collective && fallback_.has_described_links()) {
+  if (call.family == KernelFamily::collective &&
+      fallback_.has_described_links(static_cast<std::int64_t>(call.axes[0]))) {
     return {};  // collectives were measured within one node, over its own links
   }
   if (const KernelFit* fit = find_fit(kernels_, call.family, call.variant)) {
@@ -84,7 +85,8 @@ ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
       return choose({call.family, std::string(other.measured), call.axes});
     }
   }
-  const bool has_formats = call.family == KernelFamily::gemm || is_attention(call.family);
+  const bool has_formats =
+      call.family == KernelFamily::gemm || call.family == KernelFamily::moe || is_attention(call.family);
   const KernelFit* common = has_formats ? find_fit(kernels_, call.family, kCommonFormat) : nullptr;
   return common != nullptr ? ChosenFit{common, std::string(kCommonFormat), true} : ChosenFit{};
 }

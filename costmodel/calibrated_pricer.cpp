@@ -12,6 +12,7 @@
 
 #include "base/suggest.hpp"
 #include "costmodel/attention_prices.hpp"
+#include "costmodel/attention_rank.hpp"
 #include "costmodel/attention_terms.hpp"
 #include "costmodel/calibrated_decode.hpp"
 #include "costmodel/calibrated_gemm.hpp"
@@ -46,14 +47,14 @@ struct CalibratedModel {
                   const Profile& fallback, const Parallelism& parallelism, const CostOptions& options)
       : model(priced),
         gpu(on),
-        tensor_parallel(parallelism.tensor),
+        split(parallelism.split()),
         kernel_profile(slowed(profile, parallelism.straggler)),
         roofline(gpu, fallback, CostLevel::roofline, parallelism),
         kernels(kernel_profile, gpu, roofline, options.resample) {}
 
   ModelSpec model;
   GpuSpec gpu;
-  std::int64_t tensor_parallel;
+  ModelSplit split;
   KernelProfile kernel_profile;
   Roofline roofline;
   CalibratedKernels kernels;
@@ -64,9 +65,9 @@ class CalibratedPrices {
   CalibratedPrices(std::unique_ptr<const CalibratedModel> calibrated, const PricerLimits& limits)
       : calibrated_(std::move(calibrated)) {
     const ModelSpec& model = calibrated_->model;
-    const std::int64_t degree = calibrated_->tensor_parallel;
-    add_gemms(token_operators(model, degree, 1));
-    add_gemms(row_operators(model, degree, 1));
+    const std::int64_t degree = calibrated_->split.tensor;
+    add_gemms(token_operators(model, calibrated_->split, 1));
+    add_gemms(row_operators(model, calibrated_->split, 1));
     if (model.latent) {
       attention_.push_back(up_projection_term());
       attention_.push_back(
@@ -79,10 +80,10 @@ class CalibratedPrices {
   }
 
   [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
-    return costs_of(token_operators(calibrated_->model, calibrated_->tensor_parallel, tokens), tokens);
+    return costs_of(token_operators(calibrated_->model, calibrated_->split, tokens));
   }
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
-    return costs_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
+    return costs_of(row_operators(calibrated_->model, calibrated_->split, rows));
   }
   [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
@@ -95,7 +96,7 @@ class CalibratedPrices {
 
   [[nodiscard]] std::unique_ptr<const AttentionTerm> up_projection_term() const {
     const ModelSpec& model = calibrated_->model;
-    const std::int64_t degree = calibrated_->tensor_parallel;
+    const std::int64_t degree = calibrated_->split.tensor;
     const Operator any = up_projection(model, degree, 1);
     if (has_fit(any)) {
       return std::make_unique<UpProjectionTerm<CalibratedUpProjection>>(
@@ -107,7 +108,7 @@ class CalibratedPrices {
 
   [[nodiscard]] std::unique_ptr<const AttentionTerm> prefill_term(const AttentionPart& part,
                                                                   const PricerLimits& limits) const {
-    const std::int64_t degree = calibrated_->tensor_parallel;
+    const std::int64_t degree = calibrated_->split.tensor;
     const Operator any = prefill_attention(part, degree, {&kAnyChunk, 1});
     if (has_fit(any)) {
       return std::make_unique<PrefillTerm<CalibratedPrefill>>(
@@ -119,7 +120,7 @@ class CalibratedPrices {
 
   [[nodiscard]] std::unique_ptr<const AttentionTerm> decode_term(const AttentionPart& part,
                                                                  const PricerLimits& limits) const {
-    const std::int64_t degree = calibrated_->tensor_parallel;
+    const std::int64_t degree = calibrated_->split.tensor;
     const Operator any = decode_attention(part, degree, 1, {1, 1}, false);
     if (has_fit(any)) {
       return std::make_unique<DecodeTerm<CalibratedDecode>>(
@@ -137,13 +138,15 @@ class CalibratedPrices {
     }
   }
 
-  [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators, std::int64_t rows) const {
+  [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators) const {
     OperatorCosts costs;
     for (const Operator& part : operators) {
       const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
                                      [&part](const auto& named) { return named.first == part.name; });
-      costs.add(part.name, gemm != gemms_.end() ? rounded(gemm->second.parts(rows)) : kernels().time(part),
-                part.repeats, kernels().is_extrapolated(part));
+      const RoofTimes times = gemm != gemms_.end()
+                                  ? rounded(gemm->second.parts(static_cast<std::int64_t>(part.call->axes[0])))
+                                  : kernels().time(part);
+      costs.add(part.name, times, part.repeats, kernels().is_extrapolated(part));
     }
     return costs;
   }
@@ -154,12 +157,10 @@ class CalibratedPrices {
 };
 
 /// The operators of the largest steps that the engine's limits allow.
-std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+std::vector<Operator> extreme_operators(const ModelSpec& model, const ModelSplit& split,
                                         const PricerLimits& limits) {
-  std::vector<Operator> list =
-      token_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_tokens, 1));
-  const std::vector<Operator> rows =
-      row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_rows, 1));
+  std::vector<Operator> list = token_operators(model, split, std::max<std::int64_t>(limits.max_tokens, 1));
+  const std::vector<Operator> rows = row_operators(model, split, std::max<std::int64_t>(limits.max_rows, 1));
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
   const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);
@@ -169,7 +170,8 @@ std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t ten
   decodes.add_context(ContextTokens{longest, std::min(longest, model.sliding_window.value_or(longest))} *
                       batch);
   for (const StepShape& shape : {decodes, StepShape{.chunks = {&last_chunk, 1}}}) {
-    const std::vector<Operator> attention = attention_operators(model, tensor_parallel, shape);
+    const AttentionRank rank(shape, split.attention_data);
+    const std::vector<Operator> attention = attention_operators(model, split.tensor, rank.shape());
     list.insert(list.end(), attention.begin(), attention.end());
   }
   return list;
@@ -185,8 +187,7 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
   std::vector<std::string> by_roofline;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       scaled;  // by format and measured one
-  const std::vector<Operator> operators =
-      extreme_operators(calibrated.model, calibrated.tensor_parallel, limits);
+  const std::vector<Operator> operators = extreme_operators(calibrated.model, calibrated.split, limits);
   for (const Operator& part : operators) {
     if (!part.call) {
       continue;  // what nobody measures is always the roofline's
@@ -231,7 +232,7 @@ std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const
   CostBasis basis = basis_of(*calibrated, limits);
   return std::make_unique<TabledPricer<CalibratedPrices>>(CalibratedPrices(std::move(calibrated), limits),
                                                           std::move(basis), with_host_of(model, options),
-                                                          limits);
+                                                          limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

@@ -8,6 +8,8 @@ std::string_view to_string(OperatorFamily family) {
   switch (family) {
     case OperatorFamily::gemm:
       return "gemm";
+    case OperatorFamily::experts:
+      return "experts";
     case OperatorFamily::prefill_attention:
       return "prefill attention";
     case OperatorFamily::decode_attention:

@@ -14,7 +14,15 @@
 namespace inferometer {
 
 /// Operators of one family are kernels of one kind and share fitted constants.
-enum class OperatorFamily { gemm, prefill_attention, decode_attention, elementwise, collective, transfer };
+enum class OperatorFamily {
+  gemm,
+  experts,  ///< routed ones; where no fit of their own is known they run as products do
+  prefill_attention,
+  decode_attention,
+  elementwise,
+  collective,
+  transfer
+};
 
 /// "gemm", "prefill attention", ...
 std::string_view to_string(OperatorFamily family);
@@ -27,8 +35,10 @@ struct Operator {
   Flops flops{};
   Bytes hbm_bytes{};
   Bytes link_bytes{};  ///< what this GPU sends to its peers; collectives and transfers only
-  /// Collectives: messages that a GPU sends one after the other when all stand in a ring.
+  /// Collectives: messages that a GPU sends one after the other when all stand in a ring; 0: it sends each
+  /// peer its own part, at once.
   std::int64_t ring_steps = 0;
+  bool is_among_stage = false;  ///< collectives: of all GPUs of the stage, not of a tensor group
   /// Prefill attention: FLOPs if every new token attended one key more. Kernels work on tiles of keys, and
   /// the masked part of a tile costs as much as the rest.
   Flops flops_per_key{};

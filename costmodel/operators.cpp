@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "costmodel/attention_rank.hpp"
+#include "costmodel/feed_forward.hpp"
 #include "costmodel/operator_parts.hpp"
 
 namespace inferometer {
@@ -15,12 +17,22 @@ constexpr std::int64_t kLogitBytes = 4;            // logits are upcast to 32 bi
 constexpr std::int64_t kSamplingPasses = 3;
 constexpr std::int64_t kSamplingFlopsPerLogit = 10;
 
+/// Attention ends in one; so does a dense layer, and one with experts, unless its tokens go back to their
+/// rank on another way: then its shared experts do, if there are any.
+std::int64_t all_reduces(const ModelSpec& model, const ModelSplit& split) {
+  const bool is_exchanged = split.attention_data > 1;
+  const bool has_shared = model.moe && model.moe->shared_ffn > 0;
+  return model.layers + model.dense_layers() + (is_exchanged && !has_shared ? 0 : model.moe_layers());
+}
+
 }  // namespace
 
-std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tensor_parallel,
-                                      std::int64_t tokens) {
-  INFEROMETER_CHECK(tokens >= 1, "a step has at least one token");
-  const ModelShard local = shard(model, tensor_parallel);
+std::vector<Operator> token_operators(const ModelSpec& model, const ModelSplit& split,
+                                      std::int64_t all_tokens) {
+  INFEROMETER_CHECK(all_tokens >= 1, "a step has at least one token");
+  shard(model, split.tensor);
+  const std::int64_t tensor_parallel = split.tensor;
+  const std::int64_t tokens = ceil_div(all_tokens, split.attention_data);
   const std::int64_t layers = model.layers;
   const std::int64_t width = model.hidden;
   const std::int64_t hidden_bytes = kActivationBytes * tokens * width;
@@ -40,14 +52,10 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
                            elementwise("norm + residual", norms, 4 * tokens * width, 4 * hidden_bytes)));
   const std::vector<Operator> attention = attention_projections(model, tensor_parallel, tokens);
   list.insert(list.end(), attention.begin(), attention.end());
-  list.push_back(
-      gemm("gate + up projection", model.weight_format, model, layers, tokens, width, 2 * local.ffn));
-  list.push_back(measured_elementwise(
-      "silu_mul", tokens, local.ffn,
-      elementwise("silu x up", layers, 5 * tokens * local.ffn, 3 * kActivationBytes * tokens * local.ffn)));
-  list.push_back(gemm("down projection", model.weight_format, model, layers, tokens, local.ffn, width));
+  const std::vector<Operator> feed_forward = feed_forward_operators(model, split, all_tokens);
+  list.insert(list.end(), feed_forward.begin(), feed_forward.end());
   if (tensor_parallel > 1) {
-    list.push_back(all_reduce(2 * layers, tensor_parallel, hidden_bytes));
+    list.push_back(all_reduce(all_reduces(model, split), tensor_parallel, hidden_bytes));
   }
   if (!model.has_head) {
     list.push_back({.name = "send to next stage",
@@ -57,11 +65,13 @@ std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tenso
   return list;
 }
 
-std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t rows) {
+std::vector<Operator> row_operators(const ModelSpec& model, const ModelSplit& split, std::int64_t all_rows) {
   std::vector<Operator> list;
-  if (rows == 0 || !model.has_head) {
+  if (all_rows == 0 || !model.has_head) {
     return list;
   }
+  const std::int64_t tensor_parallel = split.tensor;
+  const std::int64_t rows = ceil_div(all_rows, split.attention_data);
   const ModelShard local = shard(model, tensor_parallel);
   Operator head = gemm("lm_head", kCheckpointFormat, model, 1, rows, model.hidden, local.vocab);
   head.hbm_bytes += Bytes((kLogitBytes - kActivationBytes) * rows * local.vocab);
@@ -75,14 +85,15 @@ std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_
   return list;
 }
 
-std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+std::vector<Operator> step_operators(const ModelSpec& model, const ModelSplit& split,
                                      const StepShape& shape) {
-  std::vector<Operator> list = token_operators(model, tensor_parallel, shape.tokens());
-  const std::vector<Operator> attention = attention_operators(model, tensor_parallel, shape);
+  std::vector<Operator> list = token_operators(model, split, shape.tokens());
+  const AttentionRank rank(shape, split.attention_data);
+  const std::vector<Operator> attention = attention_operators(model, split.tensor, rank.shape());
   const auto output =
       std::find_if(list.begin(), list.end(), [](const Operator& o) { return o.name == kOutputProjection; });
   list.insert(output, attention.begin(), attention.end());
-  const std::vector<Operator> rows = row_operators(model, tensor_parallel, shape.sampled_rows);
+  const std::vector<Operator> rows = row_operators(model, split, shape.sampled_rows);
   list.insert(list.end(), rows.begin(), rows.end());
   return list;
 }

@@ -6,13 +6,16 @@
 // grouped-query attention, tensor parallel as in Megatron-LM (attention heads and FFN columns split, two
 // all-reduces a layer, norms repeated). Stages of a pipeline hand over as vLLM does it (GroupCoordinator::
 // send_tensor_dict with the tensor group as all_gather_group): hidden states and residual, 16 bit each, of
-// which each rank sends its share to the same rank of the next stage, where they are gathered.
+// which each rank sends its share to the same rank of the next stage, where they are gathered. Counts of
+// tokens and rows are those of the whole replica; with several ranks of attention (costmodel/model_split.hpp)
+// the operators are those of the fullest one, of which each has as many (costmodel/attention_rank.hpp).
 
 #include <cstdint>
 #include <vector>
 
 #include "costmodel/attention_operators.hpp"
 #include "costmodel/model_spec.hpp"
+#include "costmodel/model_split.hpp"
 #include "costmodel/operator.hpp"
 #include "costmodel/step_shape.hpp"
 
@@ -36,15 +39,13 @@ ModelShard shard(const ModelSpec& model, std::int64_t tensor_parallel);
 
 /// What depends on the number of tokens alone: embedding, norms, projections, FFN, all-reduces; of a stage of
 /// a pipeline, what it gathers at its beginning and sends on at its end. In order of execution.
-std::vector<Operator> token_operators(const ModelSpec& model, std::int64_t tensor_parallel,
-                                      std::int64_t tokens);
+std::vector<Operator> token_operators(const ModelSpec& model, const ModelSplit& split, std::int64_t tokens);
 
 /// What depends on the number of sampled rows alone: lm_head, logits gather, sampling. Empty for no rows, and
 /// for a stage that is not the last.
-std::vector<Operator> row_operators(const ModelSpec& model, std::int64_t tensor_parallel, std::int64_t rows);
+std::vector<Operator> row_operators(const ModelSpec& model, const ModelSplit& split, std::int64_t rows);
 
 /// Every operator of a step, in order of execution. Precondition: the step has at least one token. O(chunks).
-std::vector<Operator> step_operators(const ModelSpec& model, std::int64_t tensor_parallel,
-                                     const StepShape& shape);
+std::vector<Operator> step_operators(const ModelSpec& model, const ModelSplit& split, const StepShape& shape);
 
 }  // namespace inferometer

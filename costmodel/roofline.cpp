@@ -86,6 +86,7 @@ bool Roofline::is_extrapolated(const Operator& work) const {
 Roofs Roofline::roofs(OperatorFamily family) const {
   switch (family) {
     case OperatorFamily::gemm:
+    case OperatorFamily::experts:
       return gemm_;
     case OperatorFamily::prefill_attention:
       return prefill_attention_;
@@ -101,7 +102,8 @@ Roofs Roofline::roofs(OperatorFamily family) const {
 
 Roofs Roofline::roofs_of(const Operator& work) const {
   Roofs family = roofs(work.family);
-  if (work.family == OperatorFamily::gemm && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {
+  const bool is_product = work.family == OperatorFamily::gemm || work.family == OperatorFamily::experts;
+  if (is_product && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {
     family.compute = family.compute * fp8_speed_;
   }
   return family;

@@ -67,8 +67,9 @@ class Roofline {
   /// longer than any step may.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
-  /// Whether collectives go over other links than those that were measured: the parallelism describes them.
-  [[nodiscard]] bool has_described_links() const { return links_.are_described(); }
+  /// Whether collectives of so many GPUs, of a tensor group or a stage, go over other links than those that
+  /// were measured: the parallelism describes them.
+  [[nodiscard]] bool has_described_links(std::int64_t gpus) const { return links_.are_described(gpus); }
 
   /// Whether the operator's time is an estimate by latency and bandwidth of links where other operators of
   /// this level stand on measurements.

@@ -18,9 +18,10 @@ namespace {
 
 class RooflinePrices {
  public:
-  RooflinePrices(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline,
+  RooflinePrices(const ModelSpec& model, const ModelSplit& split, const Roofline& roofline,
                  const PricerLimits& limits)
-      : model_(model), tensor_parallel_(tensor_parallel), roofline_(roofline) {
+      : model_(model), split_(split), roofline_(roofline) {
+    const std::int64_t tensor_parallel = split.tensor;
     if (model.latent) {
       attention_.push_back(std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
           kUpProjection, UpProjectionPrice(model, tensor_parallel, roofline)));
@@ -36,10 +37,10 @@ class RooflinePrices {
   }
 
   [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
-    return costs_of(token_operators(model_, tensor_parallel_, tokens));
+    return costs_of(token_operators(model_, split_, tokens));
   }
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
-    return costs_of(row_operators(model_, tensor_parallel_, rows));
+    return costs_of(row_operators(model_, split_, rows));
   }
   [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
@@ -53,7 +54,7 @@ class RooflinePrices {
   }
 
   ModelSpec model_;
-  std::int64_t tensor_parallel_;
+  ModelSplit split_;
   Roofline roofline_;
   AttentionTerms attention_;
 };
@@ -68,13 +69,13 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   const Roofline roofline(gpu, overridden(profile, options), level, parallelism);
   CostBasis basis;
   basis.level = level;
-  std::vector<Operator> operators = token_operators(model, parallelism.tensor, 1);
-  const std::vector<Operator> rows = row_operators(model, parallelism.tensor, 1);
+  std::vector<Operator> operators = token_operators(model, parallelism.split(), 1);
+  const std::vector<Operator> rows = row_operators(model, parallelism.split(), 1);
   operators.insert(operators.end(), rows.begin(), rows.end());
   add_link_note(roofline, operators, basis);
   return std::make_unique<TabledPricer<RooflinePrices>>(
-      RooflinePrices(model, parallelism.tensor, roofline, limits), std::move(basis),
-      with_host_of(model, options), limits);
+      RooflinePrices(model, parallelism.split(), roofline, limits), std::move(basis),
+      with_host_of(model, options), limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

@@ -96,9 +96,10 @@ struct CostBasis {
 };
 
 /// Prices engine steps. Called once for each single step or stretch of steps: O(number of chunks), no
-/// allocation, no hashing (beyond the limits it was built for it may be slower, never different). Contract:
-/// pure (the same shape always costs the same), at least one picosecond, total() never falls when
-/// a decode context grows, nor while the past of a chunk grows along one line.
+/// allocation (but of chunks with several ranks of attention), no hashing (beyond the limits it was built for
+/// it may be slower, never different). Contract: pure (the same shape always costs the same), at least one
+/// picosecond, total() never falls when a decode context grows, nor while the past of a chunk grows along one
+/// line.
 class StepPricer {
  public:
   virtual ~StepPricer() = default;

@@ -12,6 +12,7 @@
 
 #include "base/suggest.hpp"
 #include "base/units.hpp"
+#include "costmodel/attention_rank.hpp"
 #include "costmodel/attention_terms.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/graph_sizes.hpp"
@@ -28,8 +29,12 @@ namespace inferometer {
 template <class Prices>
 class TabledPricer final : public StepPricer {
  public:
-  TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits)
+  /// `ranks`: of attention, among which a step's sequences are spread; tokens and rows of the whole step go
+  /// to the tables.
+  TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits,
+               std::int64_t ranks)
       : prices_(std::move(prices)),
+        ranks_(ranks),
         basis_(std::move(basis)),
         graph_sizes_(limits.max_rows, options.cuda_graphs),
         host_fixed_(options.host_fixed),
@@ -47,9 +52,10 @@ class TabledPricer final : public StepPricer {
   [[nodiscard]] std::vector<OperatorTime> operator_times(const StepShape& shape) const override {
     std::vector<OperatorTime> times;
     prices_.token_costs(tokens_run(shape)).append_to(times);
+    const AttentionRank rank(shape, ranks_);
     for (const auto& term : prices_.attention()) {
       StepCost cost;
-      term->add(shape, cost, {}, nullptr);
+      term->add(rank.shape(), cost, {}, nullptr);
       if (cost != StepCost{}) {
         times.push_back({term->name(), cost.total()});
       }
@@ -77,14 +83,32 @@ class TabledPricer final : public StepPricer {
 
   /// With a line, adds the growth of attention to it.
   [[nodiscard]] StepCost price(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
+    StepCost cost = attention_cost(shape, growth, line) + linear_cost(tokens_run(shape)) +
+                    sampling_cost(shape.sampled_rows);
+    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
+    cost.host = exposed_host(sequences, cost.total());
+    return cost;
+  }
+
+  [[nodiscard]] StepCost attention_cost(const StepShape& shape, const ContextTokens& growth,
+                                        StepLine* line) const {
+    if (ranks_ == 1) {
+      return terms_of(shape, growth, line);
+    }
+    const AttentionRank rank(shape, ranks_);
+    if (line == nullptr || rank.is_straight(growth)) {
+      return terms_of(rank.shape(), rank.growth(growth), line);
+    }
+    line->steps = 1;
+    return terms_of(rank.shape(), {}, nullptr);
+  }
+
+  [[nodiscard]] StepCost terms_of(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
     StepCost attention;
     for (const auto& term : prices_.attention()) {
       term->add(shape, attention, growth, line);
     }
-    StepCost cost = attention + linear_cost(tokens_run(shape)) + sampling_cost(shape.sampled_rows);
-    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
-    cost.host = exposed_host(sequences, cost.total());
-    return cost;
+    return attention;
   }
 
   /// Padding to CUDA graphs included.
@@ -115,6 +139,7 @@ class TabledPricer final : public StepPricer {
   }
 
   Prices prices_;
+  std::int64_t ranks_;
   CostBasis basis_;
   GraphSizes graph_sizes_;
   Duration host_fixed_, host_per_sequence_;

@@ -101,13 +101,42 @@ std::string describe(const PricedModel& priced, const CostOptions& options) {
   const Parallelism& parallelism = priced.parallelism;
   return std::to_string(priced.model.layers) + " layers (" + std::to_string(priced.model.windowed_layers()) +
          " with a window) of " + priced.model.name + " on " + std::to_string(parallelism.tensor) + " x " +
-         priced.gpu.name + ", " + std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
+         priced.gpu.name + ", " + std::to_string(parallelism.attention_data) + " ranks, " +
+         std::to_string(parallelism.expert) + " groups of experts, " +
+         std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
          std::to_string(parallelism.straggler) + ", " + std::string(to_string(options.level)) + ", host_ps " +
          std::to_string(options.host_fixed.count()) + " + " +
          std::to_string(options.host_per_sequence.count()) + (options.host_overlap ? " overlapped" : "") +
          (options.cuda_graphs ? ", graphs" : "") + ", attention " +
          std::to_string(options.attention_compute_efficiency.value_or(0)) + "/" +
          std::to_string(options.attention_bandwidth_efficiency.value_or(0));
+}
+
+/// Now and then experts in place of feed-forward networks, dealt out or not, with one rank of attention or
+/// several in a node.
+void draw_experts(Dice& dice, PricedModel& priced) {
+  if (!dice.chance(25)) {
+    return;
+  }
+  MixtureOfExperts moe;
+  moe.experts = std::int64_t{8} << dice.between(0, 4);
+  moe.experts_per_token = dice.between(1, 8);
+  moe.ffn = 64 * dice.between(1, 100);
+  moe.shared_ffn = dice.chance(50) ? moe.ffn : 0;
+  moe.skew = dice.chance(20) ? 0.8 : 0;
+  if (dice.chance(30)) {
+    moe.dense_layers = {0};
+  }
+  Parallelism& parallelism = priced.parallelism;
+  const std::int64_t ranks = std::int64_t{1} << dice.between(0, 3);
+  if (!parallelism.spans_nodes() && ranks * parallelism.tensor <= kMaxTensorParallel) {
+    parallelism.attention_data = ranks;
+  }
+  const std::int64_t gpus = parallelism.split().gpus();
+  if (dice.chance(50) && moe.experts % gpus == 0) {
+    parallelism.expert = gpus;
+  }
+  priced.model.moe = moe;
 }
 
 /// Now and then a group over two nodes, a slow GPU, or the prices of one stage of a pipeline.
@@ -118,6 +147,7 @@ void draw_parallelism(Dice& dice, PricedModel& priced) {
     parallelism.tensor_in_node = parallelism.tensor / 2;
     parallelism.between_nodes = GpuLink{BytesPerSecond(25e9), microseconds(5)};
   }
+  draw_experts(dice, priced);
   if (dice.chance(20)) {
     parallelism.straggler = dice.chance(50) ? 1.01 : 1.7;
   }
@@ -175,8 +205,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
     hostless.host_fixed = hostless.host_per_sequence = {};
     cross_host(dice, longest, limits, *priced.pricer(hostless, {1, 1}), options);
   }
-  return {priced.pricer(options, limits), priced.model.sliding_window, WorkTotals(priced.model, degree),
-          describe(priced, options)};
+  return {priced.pricer(options, limits), priced.model.sliding_window,
+          WorkTotals(priced.model, priced.parallelism.split()), describe(priced, options)};
 }
 
 }  // namespace inferometer::testing

@@ -53,6 +53,7 @@ Parallelism tensor_group(Parallelism parallelism) {
 StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, const CostOptions& options,
                          const Profile& profile, std::shared_ptr<const KernelProfile> kernels)
     : stage_(stage),
+      split_(pool.parallelism.split()),
       tensor_parallel_(pool.parallelism.tensor),
       gpu_(std::make_shared<const GpuSpec>(pool.spec.gpu)),
       profile_(std::move(kernels)) {
@@ -65,12 +66,15 @@ StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, con
                                                level, group);
   if (is_calibrated) {
     kernels_ = std::make_shared<const CalibratedKernels>(*profile_, *gpu_, *roofline_, options.resample);
-    add_products(token_operators(stage_, tensor_parallel_, 1));
-    add_products(row_operators(stage_, tensor_parallel_, 1));
+    add_products(token_operators(stage_, split_, 1));
+    add_products(row_operators(stage_, split_, 1));
   }
   for (const AttentionPart& part : attention_parts(stage_)) {
     add_attention(part, pool);
   }
+  // The fullest rank has no less than the mean one.
+  pair_seconds_ /= static_cast<double>(split_.attention_data);
+  context_seconds_ /= static_cast<double>(split_.attention_data);
 }
 
 void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment& pool) {
@@ -179,16 +183,19 @@ double StagePrices::sum_of(const std::vector<Operator>& operators) const {
 }
 
 double StagePrices::token_seconds(std::int64_t tokens) const {
-  return sum_of(token_operators(stage_, tensor_parallel_, tokens));
+  return sum_of(token_operators(stage_, split_, tokens));
 }
 
 double StagePrices::row_seconds(std::int64_t rows) const {
-  return sum_of(row_operators(stage_, tensor_parallel_, rows));
+  return sum_of(row_operators(stage_, split_, rows));
 }
 
 double StagePrices::seconds_per_token_beyond(std::int64_t tokens) const {
+  if (split_.attention_data > 1) {
+    return 0;  // a token more may be one that no rank had to wait for
+  }
   double seconds = 0;
-  for (const Operator& part : token_operators(stage_, tensor_parallel_, tokens)) {
+  for (const Operator& part : token_operators(stage_, split_, tokens)) {
     if (part.family == OperatorFamily::gemm) {
       // Where corrections may still change beyond, nothing is known.
       const KernelFit* const fit = kernels_ != nullptr ? kernels_->choose(*part.call).fit : nullptr;

@@ -57,6 +57,7 @@ class StagePrices {
                                                   double prefill_start_up) const;
 
   ModelSpec stage_;
+  ModelSplit split_;
   std::int64_t tensor_parallel_;
   double slow_ = 1;  // by what factor a straggler makes everything longer, at least
   std::shared_ptr<const GpuSpec> gpu_;
