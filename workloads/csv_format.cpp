@@ -19,8 +19,8 @@ namespace {
 std::optional<std::size_t> nearest_column(const CsvFields& header, const CsvLayout& layout,
                                           std::string_view missing) {
   std::vector<bool> is_own(header.size());
-  for (const std::string_view name :
-       {layout.time, layout.prompt, layout.output, layout.max_new, layout.session, layout.service_class}) {
+  for (const std::string_view name : {layout.time, layout.prompt, layout.output, layout.max_new,
+                                      layout.session, layout.service_class, layout.priority}) {
     if (const std::optional<std::size_t> index = header.find(name)) {
       is_own[*index] = true;
     }

@@ -35,6 +35,7 @@ class CsvRowReader final : public RowReader {
   std::optional<Column> max_new;
   std::optional<Column> session;
   std::optional<Column> service_class;
+  std::optional<Column> priority;
 
   std::optional<LineError> named_twice;  ///< about a column we read that the header has twice
 
@@ -66,7 +67,8 @@ class CsvRowReader final : public RowReader {
            row.prompt_tokens >= 1 && read_plain_integer(fields_[output_.index], row.output_tokens) &&
            row.output_tokens >= 1 && (is_empty(max_new) || read_plain_max_new(row)) &&
            (is_empty(session) || read_plain_integer(fields_[session->index], row.session)) &&
-           (is_empty(service_class) || read_plain_class(row.service_class));
+           (is_empty(service_class) || read_plain_label(*service_class, row.service_class)) &&
+           (is_empty(priority) || read_plain_label(*priority, row.priority));
   }
 
   bool read_plain_time(WidePicoseconds& time) const {
@@ -88,10 +90,10 @@ class CsvRowReader final : public RowReader {
     return is_plain && tokens >= row.output_tokens;
   }
 
-  bool read_plain_class(std::int32_t& service_class_number) const {
+  bool read_plain_label(const Column& column, std::int32_t& label) const {
     std::int64_t number = 0;
-    const bool is_plain = read_plain_integer(fields_[service_class->index], number);
-    service_class_number = static_cast<std::int32_t>(number);
+    const bool is_plain = read_plain_integer(fields_[column.index], number);
+    label = static_cast<std::int32_t>(number);
     return is_plain;
   }
 
@@ -139,7 +141,10 @@ class CsvRowReader final : public RowReader {
     row.max_new_tokens.reset();
     row.session = -1;
     row.service_class = 0;
-    row.block_hashes.clear();
+    row.follows = false;
+    row.priority = 0;
+    row.content.clear();
+    row.output_content = 0;
   }
 
   bool read_optional(TraceRow& row, LineError& error) const {
@@ -157,18 +162,22 @@ class CsvRowReader final : public RowReader {
       }
       row.max_new_tokens = tokens;
     }
+    using Label = std::numeric_limits<std::int32_t>;
     std::int64_t class_number = 0;
-    if (!read_label(session, std::numeric_limits<std::int64_t>::max(), row.session, error) ||
-        !read_label(service_class, std::numeric_limits<std::int32_t>::max(), class_number, error)) {
+    std::int64_t priority_number = 0;
+    if (!read_label(session, 0, std::numeric_limits<std::int64_t>::max(), row.session, error) ||
+        !read_label(service_class, 0, Label::max(), class_number, error) ||
+        !read_label(priority, Label::min(), Label::max(), priority_number, error)) {
       return false;
     }
     row.service_class = static_cast<std::int32_t>(class_number);
+    row.priority = static_cast<std::int32_t>(priority_number);
     return true;
   }
 
   // Leaves `value` alone when the column is missing or empty.
-  bool read_label(const std::optional<Column>& column, std::int64_t most, std::int64_t& value,
-                  LineError& error) const {
+  bool read_label(const std::optional<Column>& column, std::int64_t least, std::int64_t most,
+                  std::int64_t& value, LineError& error) const {
     if (!column) {
       return true;
     }
@@ -176,10 +185,10 @@ class CsvRowReader final : public RowReader {
     if (text.empty()) {
       return true;
     }
-    return (read_integer(text, value) && value >= 0 && value <= most) ||
+    return (read_integer(text, value) && value >= least && value <= most) ||
            fail(*column,
-                fmt::format("expected {} to be empty or a whole number from 0 to {}, found {}", column->name,
-                            most, quoted_excerpt(text)),
+                fmt::format("expected {} to be empty or a whole number from {} to {}, found {}", column->name,
+                            least, most, quoted_excerpt(text)),
                 error);
   }
 
@@ -218,8 +227,8 @@ std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& 
   }
   auto reader = std::make_unique<CsvRowReader>(layout.clock, names.size(), std::move(time),
                                                std::move(*prompt), std::move(*output));
-  for (const std::string_view name :
-       {layout.time, layout.prompt, layout.output, layout.max_new, layout.session, layout.service_class}) {
+  for (const std::string_view name : {layout.time, layout.prompt, layout.output, layout.max_new,
+                                      layout.session, layout.service_class, layout.priority}) {
     if (const std::optional<std::size_t> second = names.find_second(name); second && !name.empty()) {
       reader->named_twice = {names.column_of(*second),
                              fmt::format("expected the column {} once in the header, found it twice", name)};
@@ -228,6 +237,7 @@ std::unique_ptr<RowReader> open_csv(const std::string& header, const CsvLayout& 
   reader->max_new = find_column(names, layout.max_new);
   reader->session = find_column(names, layout.session);
   reader->service_class = find_column(names, layout.service_class);
+  reader->priority = find_column(names, layout.priority);
   return reader;
 }
 

@@ -21,6 +21,7 @@ struct CsvLayout {
   std::string_view max_new{};        ///< may be missing in the header
   std::string_view session{};        ///< may be missing in the header
   std::string_view service_class{};  ///< may be missing in the header
+  std::string_view priority{};       ///< may be missing in the header
 };
 
 /// A reader when `header` has the layout's time, prompt and output columns, else nullptr. One of the layout's

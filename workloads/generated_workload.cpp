@@ -1,7 +1,5 @@
 #include "workloads/generated_workload.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/check.hpp"
@@ -39,25 +37,6 @@ class GeneratedWorkload : public Workload {
 };
 
 }  // namespace
-
-TokenCount MaxNewRule::max_new(TokenCount output) const {
-  if (tokens) {
-    return std::max(*tokens, output);
-  }
-  return TokenCount(static_cast<std::int64_t>(std::ceil(static_cast<double>(output.count()) * factor)));
-}
-
-void RequestBodies::fill(Request& request, std::int64_t id, TimePoint arrival) {
-  const LengthSampler::Lengths lengths = lengths_.next();
-  request.id = id;
-  request.arrival = arrival;
-  request.prompt = lengths.prompt;
-  request.output = lengths.output;
-  request.session = -1;
-  request.service_class = 0;
-  request.block_hashes.clear();
-  request.max_new = max_new_.max_new(lengths.output);
-}
 
 std::unique_ptr<Workload> make_generated_workload(std::unique_ptr<ArrivalProcess> arrivals,
                                                   RequestBodies bodies, std::int64_t requests) {

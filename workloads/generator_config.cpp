@@ -9,6 +9,8 @@
 
 #include "workloads/length_config.hpp"
 #include "workloads/presets.hpp"
+#include "workloads/session_workload.hpp"
+#include "workloads/sharing_config.hpp"
 
 namespace inferometer {
 
@@ -18,13 +20,25 @@ namespace {
 constexpr double kLongestTrafficSeconds = 100.0 * 24 * 3600;
 constexpr double kSecondsPerDay = 24.0 * 3600;
 
-std::optional<std::int64_t> exact_duration_for(const Values& section) {
-  return section.flag("exact_duration") ? std::optional(section.count("requests")) : std::nullopt;
-}
+/// What arrives: single requests, or sessions with their first.
+struct Arriving {
+  double requests_each = 1;  ///< mean
+  std::optional<SessionScripts> scripts;
 
-std::unique_ptr<ArrivalProcess> make_on_off(const Values& section, std::uint64_t seed) {
+  [[nodiscard]] PerSecond rate(const Values& section) const { return section.rate("rate") / requests_each; }
+
+  [[nodiscard]] std::optional<std::int64_t> exact_duration_for(const Values& section) const {
+    if (!section.flag("exact_duration")) {
+      return std::nullopt;
+    }
+    const std::int64_t requests = section.count("requests");
+    return scripts ? sessions_for(*scripts, requests) : requests;
+  }
+};
+
+std::unique_ptr<ArrivalProcess> make_on_off(const Values& section, PerSecond rate, std::uint64_t seed) {
   OnOffArrivals options;
-  options.rate = section.rate("rate");
+  options.rate = rate;
   options.mean_on = section.duration("mean_on");
   options.mean_off = section.duration("mean_off");
   options.fixed_phases = section.text("phases") == "fixed";
@@ -69,10 +83,10 @@ std::vector<double> day_weights(const Values& section, Diagnostics& diagnostics)
   return weights;
 }
 
-std::unique_ptr<ArrivalProcess> make_diurnal(const Values& section, std::uint64_t seed,
+std::unique_ptr<ArrivalProcess> make_diurnal(const Values& section, PerSecond rate, std::uint64_t seed,
                                              Diagnostics& diagnostics) {
   DiurnalArrivals options;
-  options.rate = section.rate("rate");
+  options.rate = rate;
   options.day = section.duration("day");
   options.weights = day_weights(section, diagnostics);
   time_of_day(section, "starts_at", diagnostics);
@@ -80,32 +94,38 @@ std::unique_ptr<ArrivalProcess> make_diurnal(const Values& section, std::uint64_
   return diagnostics.empty() ? make_diurnal_arrivals(options, seed) : nullptr;
 }
 
-std::unique_ptr<ArrivalProcess> make_arrivals(const Values& section, std::uint64_t seed,
-                                              Diagnostics& diagnostics) {
+std::unique_ptr<ArrivalProcess> make_arrivals(const Values& section, const Arriving& arriving,
+                                              std::uint64_t seed, Diagnostics& diagnostics) {
   const std::string& generator = section.text("generator");
   if (generator == "all_at_once") {
     return make_all_at_once_arrivals();
   }
   check_traffic_duration(section, diagnostics);
+  const PerSecond rate = arriving.rate(section);
   if (generator == "diurnal") {
-    return make_diurnal(section, seed, diagnostics);
+    return make_diurnal(section, rate, seed, diagnostics);
   }
   if (!diagnostics.empty()) {
     return nullptr;
   }
-  const PerSecond rate = section.rate("rate");
   if (generator == "poisson") {
-    return make_poisson_arrivals(rate, seed, exact_duration_for(section));
+    return make_poisson_arrivals(rate, seed, arriving.exact_duration_for(section));
   }
   if (generator == "gamma") {
-    return make_gamma_arrivals({rate, section.number("burstiness"), exact_duration_for(section)}, seed);
+    return make_gamma_arrivals({rate, section.number("burstiness"), arriving.exact_duration_for(section)},
+                               seed);
   }
-  return generator == "on_off" ? make_on_off(section, seed) : make_constant_arrivals(rate);
+  return generator == "on_off" ? make_on_off(section, rate, seed) : make_constant_arrivals(rate);
+}
+
+ClientOptions make_clients(const Values& section) {
+  return {section.count("clients"),
+          {section.duration("think_time"), section.text("think_times") == "fixed"},
+          section.duration("ramp_up")};
 }
 
 /// Prompt and output lengths of a generator; empty after a mistake.
-std::optional<LengthSampler> make_lengths(const Values& section, std::uint64_t seed,
-                                          Diagnostics& diagnostics) {
+std::optional<LengthPair> make_lengths(const Values& section, Diagnostics& diagnostics) {
   if (section.given("lengths")) {
     for (const char* key : {"prompt", "output", "length_correlation"}) {
       if (section.given(key)) {
@@ -113,7 +133,7 @@ std::optional<LengthSampler> make_lengths(const Values& section, std::uint64_t s
       }
     }
     const Preset preset = load_preset(section.text("lengths"));
-    return LengthSampler(preset.prompt, preset.output, preset.length_correlation, seed);
+    return LengthPair{preset.prompt, preset.output, preset.length_correlation};
   }
   std::array<std::shared_ptr<const LengthDistribution>, 2> lengths;
   std::size_t index = 0;
@@ -130,7 +150,7 @@ std::optional<LengthSampler> make_lengths(const Values& section, std::uint64_t s
     return std::nullopt;
   }
   const double correlation = section.given("length_correlation") ? section.number("length_correlation") : 0;
-  return LengthSampler(lengths[0], lengths[1], correlation, seed);
+  return LengthPair{lengths[0], lengths[1], correlation};
 }
 
 }  // namespace
@@ -163,22 +183,29 @@ MaxNewRule make_max_new_rule(const Values& section, Diagnostics& diagnostics) {
 std::unique_ptr<Workload> make_generator(const Values& section, std::uint64_t seed,
                                          Diagnostics& diagnostics) {
   const MaxNewRule max_new = make_max_new_rule(section, diagnostics);
-  std::optional<LengthSampler> lengths = make_lengths(section, seed, diagnostics);
+  const std::optional<LengthPair> lengths = make_lengths(section, diagnostics);
+  std::optional<RequestBodies> bodies;
+  Arriving arriving;
+  if (lengths) {
+    bodies.emplace(LengthSampler(*lengths, seed), max_new);
+    share_and_divide(section, seed, *bodies, diagnostics);
+    if (section.given("sessions")) {
+      arriving.requests_each = static_cast<double>(section.section("sessions").count("turns"));
+      arriving.scripts = make_session_scripts(section, seed, *bodies, *lengths, diagnostics);
+    }
+  }
   const std::int64_t requests = section.count("requests");
   if (section.text("generator") == "closed_loop") {
     diagnostics.throw_if_any();
-    ClosedLoopOptions options;
-    options.clients = section.count("clients");
-    options.think_time = section.duration("think_time");
-    options.fixed_think_time = section.text("think_times") == "fixed";
-    options.ramp_up = section.duration("ramp_up");
-    options.requests = requests;
-    options.seed = seed;
-    return make_closed_loop_workload(options, RequestBodies(*std::move(lengths), max_new));
+    const ClientOptions clients = make_clients(section);
+    return arriving.scripts ? make_session_workload(Clients(clients, requests, seed),
+                                                    *std::move(arriving.scripts), requests)
+                            : make_closed_loop_workload({clients, requests, seed}, *std::move(bodies));
   }
-  std::unique_ptr<ArrivalProcess> arrivals = make_arrivals(section, seed, diagnostics);
+  std::unique_ptr<ArrivalProcess> arrivals = make_arrivals(section, arriving, seed, diagnostics);
   diagnostics.throw_if_any();
-  return make_generated_workload(std::move(arrivals), RequestBodies(*std::move(lengths), max_new), requests);
+  return arriving.scripts ? make_session_workload(std::move(arrivals), *std::move(arriving.scripts), requests)
+                          : make_generated_workload(std::move(arrivals), *std::move(bodies), requests);
 }
 
 }  // namespace inferometer

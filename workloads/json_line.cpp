@@ -1,6 +1,5 @@
 #include "workloads/json_line.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -138,54 +137,14 @@ bool JsonLine::read_tokens(std::size_t key, bool is_output, std::int64_t& tokens
           fail(key, token_count_message(fmt::format("\"{}\"", keys_[key]), value(key), is_output), error));
 }
 
-bool JsonLine::read_integer_member(std::size_t key, std::int64_t& number, LineError& error) const {
-  return require(key, error) && (read_integer(value(key), number) ||
-                                 fail(key,
-                                      fmt::format("expected \"{}\" to be a whole number, found {}",
-                                                  keys_[key], quoted_excerpt(value(key))),
-                                      error));
-}
-
-bool JsonLine::read_hashes(std::size_t key, std::vector<std::uint64_t>& hashes, LineError& error) const {
-  hashes.clear();
-  if (!has(key)) {
-    return true;
-  }
-  const std::string_view text = value(key);
-  const auto skip_blanks = [&text](std::size_t from) {
-    return std::min(text.find_first_not_of(kBlanks, from), text.size());
-  };
-  const auto wrong = [&] {
-    return fail(key,
-                fmt::format("expected \"{}\" to be an array of whole numbers, 0 or more, found {}",
-                            keys_[key], quoted_excerpt(text)),
-                error);
-  };
-  std::size_t i = 0;
-  const auto is_at = [&](char c) { return i < text.size() && text[i] == c; };
-  if (!is_at('[')) {
-    return wrong();
-  }
-  i = skip_blanks(1);
-  if (is_at(']')) {
-    return true;
-  }
-  for (;;) {
-    std::uint64_t hash = 0;
-    const auto [stop, code] = std::from_chars(text.data() + i, text.data() + text.size(), hash);
-    if (code != std::errc()) {
-      return wrong();
-    }
-    hashes.push_back(hash);
-    i = skip_blanks(static_cast<std::size_t>(stop - text.data()));
-    if (is_at(']')) {
-      return true;
-    }
-    if (!is_at(',')) {
-      return wrong();
-    }
-    i = skip_blanks(i + 1);
-  }
+bool JsonLine::read_integer_member(std::size_t key, std::int64_t least, std::int64_t most,
+                                   std::int64_t& number, LineError& error) const {
+  return require(key, error) &&
+         ((read_integer(value(key), number) && number >= least && number <= most) ||
+          fail(key,
+               fmt::format("expected \"{}\" to be a whole number from {} to {}, found {}", keys_[key], least,
+                           most, quoted_excerpt(value(key))),
+               error));
 }
 
 }  // namespace inferometer

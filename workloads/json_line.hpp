@@ -35,10 +35,9 @@ class JsonLine {
   /// A number >= 0, times 10^power seconds.
   bool read_time(std::size_t key, int power, WidePicoseconds& time, LineError& error) const;
   bool read_tokens(std::size_t key, bool is_output, std::int64_t& tokens, LineError& error) const;
-  bool read_integer_member(std::size_t key, std::int64_t& number, LineError& error) const;
-
-  /// An array of whole numbers >= 0; cleared when the member is missing.
-  bool read_hashes(std::size_t key, std::vector<std::uint64_t>& hashes, LineError& error) const;
+  /// A whole number of [least, most].
+  bool read_integer_member(std::size_t key, std::int64_t least, std::int64_t most, std::int64_t& number,
+                           LineError& error) const;
 
   /// Sets `error` to a message at the member's value; returns false.
   bool fail(std::size_t key, std::string message, LineError& error) const;

@@ -60,6 +60,12 @@ std::unique_ptr<LengthDistribution> make_quantile_length(std::vector<double> pro
 /// both; probabilities rise strictly from 0 to 1; lengths of [1, kLongestLength] that never fall.
 std::string quantile_mistake(const std::vector<double>& probabilities, const std::vector<double>& lengths);
 
+/// What prompts and outputs follow together.
+struct LengthPair {
+  std::shared_ptr<const LengthDistribution> prompt, output;
+  double correlation = 0;  ///< in [-1, 1]: Spearman's, of the lengths before rounding
+};
+
 /// Draws prompts and outputs. The streams "workload/lengths/prompt" and "workload/lengths/output" give one
 /// number each a request; prompts do not depend on the correlation.
 class LengthSampler {
@@ -72,6 +78,9 @@ class LengthSampler {
   LengthSampler(std::shared_ptr<const LengthDistribution> prompt,
                 std::shared_ptr<const LengthDistribution> output, double rank_correlation,
                 std::uint64_t seed);
+
+  LengthSampler(const LengthPair& lengths, std::uint64_t seed)
+      : LengthSampler(lengths.prompt, lengths.output, lengths.correlation, seed) {}
 
   Lengths next();
 

@@ -30,8 +30,6 @@ struct Request {
   std::vector<ContentRun> content{};
   /// Id under which its output turns up in later prompts; 0: it never does.
   std::uint64_t output_content = 0;
-  /// Content hashes of the prompt's successive blocks, as far as the trace has them.
-  std::vector<std::uint64_t> block_hashes{};
 };
 
 }  // namespace inferometer

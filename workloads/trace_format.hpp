@@ -13,6 +13,7 @@
 
 #include "base/registry.hpp"
 #include "base/text_input/line_error.hpp"
+#include "workloads/request.hpp"
 
 namespace inferometer {
 
@@ -23,12 +24,17 @@ __extension__ typedef __int128 WidePicoseconds;
 /// What one line of a trace says.
 struct TraceRow {
   WidePicoseconds time = 0;  ///< unused when the format has no times
+  /// The request comes `time` after the answer to its session's row before; never true of readers that
+  /// may_follow() denies.
+  bool follows = false;
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;
   std::optional<std::int64_t> max_new_tokens;
   std::int64_t session = -1;
   std::int32_t service_class = 0;
-  std::vector<std::uint64_t> block_hashes;
+  std::int32_t priority = 0;
+  std::vector<ContentRun> content;  ///< as Request::content
+  std::uint64_t output_content = 0;
 };
 
 /// Reads the lines of one trace, in file order.
@@ -44,6 +50,16 @@ class RowReader {
   /// next line is read.
   [[nodiscard]] virtual int time_column() const = 0;
 
+  /// Whether rows may wait for answers. Such a trace is held in memory, since what waits may stand anywhere.
+  [[nodiscard]] virtual bool may_follow() const { return false; }
+
+  /// Prompt tokens that a hash id stands for, >= 1, in place of the format's own number. False when the
+  /// format leaves no choice.
+  virtual bool set_hash_block_tokens(std::int64_t tokens) {
+    (void)tokens;
+    return false;
+  }
+
   /// What is wrong with a header under which no line can be read; nullptr when all is well.
   [[nodiscard]] virtual const LineError* header_error() const { return nullptr; }
 };
@@ -56,10 +72,10 @@ struct TraceSample {
 
 struct TraceFormat {
   std::string name;
-  std::string looks_like;  ///< what a file of it begins with, for messages and `describe`
-  bool has_header = true;  ///< the first line names columns and is not a request
-  bool has_times = true;   ///< false: lengths only, arrivals are drawn
-  std::int64_t hash_block_tokens = 0;
+  std::string looks_like;              ///< what a file of it begins with, for messages and `describe`
+  bool has_header = true;              ///< the first line names columns and is not a request
+  bool has_times = true;               ///< false: lengths only, arrivals are drawn
+  std::int64_t hash_block_tokens = 0;  ///< prompt tokens that a hash id stands for; 0: it has none
   /// A reader when the sample is of this format, else nullptr. The first that suits is taken.
   std::function<std::unique_ptr<RowReader>(const TraceSample& sample)> open;
   /// For a first line that no format opens: what is wrong with it when it is nearly a header of this one.

@@ -2,6 +2,7 @@
 
 namespace inferometer {
 
+TraceFormat aiperf_format();
 TraceFormat azure_format();
 TraceFormat burstgpt_format();
 TraceFormat inferometer_csv_format();
@@ -18,6 +19,7 @@ Registry<TraceFormat> builtin_formats() {
   formats.add(azure_format());
   formats.add(burstgpt_format());
   formats.add(mooncake_format());
+  formats.add(aiperf_format());
   formats.add(qwen_bailian_format());
   formats.add(vidur_format());
   formats.add(lengths_format());

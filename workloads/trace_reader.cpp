@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.hpp"
 #include "base/random.hpp"
+#include "workloads/held_rows.hpp"
 #include "workloads/rate_scaler.hpp"
 #include "workloads/trace_fields.hpp"
 #include "workloads/trace_rows.hpp"
@@ -16,7 +21,6 @@
 namespace inferometer {
 namespace {
 
-constexpr int kPicosecondDigits = 12;
 constexpr double kLongestSeconds = 9.2e6;
 constexpr WidePicoseconds kLongest = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kTooLong =
@@ -47,6 +51,11 @@ void check_options(const std::string& name, const TraceFormat& format, const Tra
   if (options.limit && *options.limit < 1) {
     refuse(fmt::format("expected a limit of at least 1 request, found {}", *options.limit));
   }
+  if (options.hash_block_tokens &&
+      (*options.hash_block_tokens < 1 || *options.hash_block_tokens > kMostTokens)) {
+    refuse(fmt::format("expected a block size from 1 to {} tokens, found {}", kMostTokens,
+                       *options.hash_block_tokens));
+  }
   if (options.max_new && (options.max_new->count() < 1 || options.max_new->count() > kMostTokens)) {
     refuse(fmt::format("expected max_new from 1 to {}, found {}", kMostTokens, options.max_new->count()));
   }
@@ -58,62 +67,91 @@ class TraceReader final : public TraceWorkload {
       : rows_(std::move(rows)),
         options_(options),
         has_times_(rows_.format().has_times),
-        is_sorted_(options.sort && has_times_),
         bad_lines_(options.skip_bad_lines),
         scaler_(options.rate_scale),
         arrivals_(options.seed, "workload/arrivals") {
-    if (is_sorted_) {
-      read_sorted();
+    if (rows_.may_follow() || (options.sort && has_times_)) {
+      held_.emplace(rows_, bad_lines_, options.sort && has_times_);
     }
   }
 
   std::optional<TimePoint> next_arrival() override {
-    if (!has_next_ && !is_finished_) {
-      has_next_ = fetch();
-      is_finished_ = !has_next_;
+    if (options_.limit && taken_ == *options_.limit) {
+      return std::nullopt;
     }
-    return has_next_ ? std::optional(next_.arrival) : std::nullopt;
+    if (!next_ && !is_finished_) {
+      is_finished_ = !fetch();
+    }
+    if (due_.empty()) {
+      return next_;
+    }
+    return next_ ? std::min(*next_, due_.top().at) : due_.top().at;
   }
 
   void take(Request& request) override {
-    INFEROMETER_CHECK(next_arrival().has_value(), "a request is taken only when there is one");
-    std::swap(request, next_);
-    has_next_ = false;
+    const std::optional<TimePoint> now = next_arrival();
+    INFEROMETER_CHECK(now.has_value(), "a request is taken only when there is one");
+    std::int64_t row_number = row_number_of_next_;
+    delay_.reset();
+    if (next_ == now) {
+      fill(row_, *now, request);
+      next_.reset();
+    } else {
+      row_number = due_.top().row;
+      delay_ = due_.top().delay;
+      due_.pop();
+      fill(held_->row(row_number), *now, request);
+    }
+    if (held_ && held_->follower(row_number) != HeldRows::kNone) {
+      awaited_by_.emplace(request.id, held_->follower(row_number));
+    }
   }
+
+  void finished(std::int64_t id, TimePoint now) override {
+    const auto found = awaited_by_.find(id);
+    if (found == awaited_by_.end()) {
+      return;
+    }
+    const Duration delay = scaled(Duration(narrowed(held_->row(found->second).time)));
+    if (delay.count() > std::numeric_limits<std::int64_t>::max() - now.since_start().count()) {
+      throw TraceError(Position{rows_.where().file}, kTooLong);
+    }
+    due_.push({now + delay, found->second, delay});
+    awaited_by_.erase(found);
+  }
+
+  [[nodiscard]] std::optional<Duration> delay() const override { return delay_; }
 
   [[nodiscard]] std::int64_t skipped_lines() const override { return bad_lines_.count(); }
   [[nodiscard]] const std::vector<std::string>& skipped_messages() const override {
     return bad_lines_.messages();
   }
   [[nodiscard]] const std::string& format() const override { return rows_.format().name; }
-  [[nodiscard]] std::int64_t hash_block_tokens() const override { return rows_.format().hash_block_tokens; }
+  [[nodiscard]] std::int64_t hash_block_tokens() const override { return rows_.hash_block_tokens(); }
 
  private:
-  void read_sorted() {
-    TraceRow row;
-    while (rows_.next(row, bad_lines_)) {
-      sorted_.push_back(std::move(row));
-    }
-    std::stable_sort(sorted_.begin(), sorted_.end(),
-                     [](const TraceRow& a, const TraceRow& b) { return a.time < b.time; });
-  }
+  /// A row whose wait for an answer is over, or soon will be.
+  struct Due {
+    TimePoint at;
+    std::int64_t row;
+    Duration delay;
+    bool operator>(const Due& other) const { return std::tie(at, row) > std::tie(other.at, other.row); }
+  };
 
   bool next_row() {
-    if (!is_sorted_) {
+    if (!held_) {
       return rows_.next(row_, bad_lines_);
     }
-    if (sorted_taken_ == sorted_.size()) {
+    if (begun_ == held_->beginnings().size()) {
       return false;
     }
-    row_ = std::move(sorted_[sorted_taken_++]);
+    row_number_of_next_ = held_->beginnings()[begun_++];
+    std::swap(row_, held_->row(row_number_of_next_));
     return true;
   }
 
-  // Makes `next_` the next request of the window; false when there is none.
+  // Finds the next row that begins something within the window; false when there is none.
   bool fetch() {
-    if (options_.limit && produced_ == *options_.limit) {
-      return false;
-    }
     Duration time;
     while (next_row()) {
       if (!trace_time(time)) {
@@ -123,7 +161,7 @@ class TraceReader final : public TraceWorkload {
         return false;
       }
       if (!options_.window_start || time >= *options_.window_start) {
-        fill_request(time - options_.window_start.value_or(Duration(0)));
+        next_ = TimePoint(scaled(time - options_.window_start.value_or(Duration(0))));
         return true;
       }
     }
@@ -140,12 +178,7 @@ class TraceReader final : public TraceWorkload {
       origin_ = last_ = row_.time;
     }
     if (row_.time < last_) {
-      bad_lines_.report(
-          rows_.where_time(),
-          fmt::format("expected a time not before the line above, found one {} s earlier; put the trace in "
-                      "order with inferometer workload convert --sort",
-                      decimal_text(static_cast<std::int64_t>(std::min(last_ - row_.time, kLongest)),
-                                   kPicosecondDigits)));
+      bad_lines_.report(rows_.where_time(), back_in_time(last_ - row_.time));
       return false;
     }
     last_ = row_.time;
@@ -161,7 +194,10 @@ class TraceReader final : public TraceWorkload {
   }
 
   Duration drawn_time() {
-    const double gap_seconds = arrivals_.exponential() / options_.rate->count();
+    double gap_seconds = arrivals_.exponential() / options_.rate->count();
+    if (held_) {  // the rate counts the rows that follow, too
+      gap_seconds *= static_cast<double>(held_->size()) / static_cast<double>(held_->beginnings().size());
+    }
     if (gap_seconds + to_seconds(drawn_) >= kLongestSeconds) {
       throw TraceError(rows_.where(), kDrawnTooLong);
     }
@@ -170,6 +206,9 @@ class TraceReader final : public TraceWorkload {
   }
 
   [[nodiscard]] Duration scaled(Duration time) const {
+    if (scaler_.is_one()) {
+      return time;
+    }
     const std::optional<Duration> arrival = scaler_.divide(time);
     if (!arrival) {
       throw TraceError(rows_.where(), kTooLong);
@@ -177,44 +216,52 @@ class TraceReader final : public TraceWorkload {
     return *arrival;
   }
 
-  void fill_request(Duration time) {
-    next_.arrival = TimePoint(scaler_.is_one() ? time : scaled(time));
-    next_.id = produced_++;
-    next_.prompt = TokenCount(row_.prompt_tokens);
-    next_.output = TokenCount(row_.output_tokens);
-    next_.max_new = TokenCount(row_.max_new_tokens.value_or(row_.output_tokens));
+  void fill(TraceRow& row, TimePoint arrival, Request& request) {
+    request.arrival = arrival;
+    request.id = taken_++;
+    request.prompt = TokenCount(row.prompt_tokens);
+    request.output = TokenCount(row.output_tokens);
+    request.max_new = TokenCount(row.max_new_tokens.value_or(row.output_tokens));
     if (options_.max_new) {
-      next_.max_new = std::max(*options_.max_new, next_.output);
+      request.max_new = std::max(*options_.max_new, request.output);
     }
-    next_.session = row_.session;
-    next_.service_class = row_.service_class;
-    next_.block_hashes.swap(row_.block_hashes);
-    has_next_ = true;
+    request.session = row.session;
+    request.service_class = row.service_class;
+    request.priority = row.priority;
+    request.content.swap(row.content);
+    request.output_content = row.output_content;
   }
 
   TraceRows rows_;
   TraceOptions options_;
   bool has_times_;
-  bool is_sorted_;
   BadLines bad_lines_;
   RateScaler scaler_;
   RandomStream arrivals_;
   TraceRow row_;
-  std::vector<TraceRow> sorted_;
-  std::size_t sorted_taken_ = 0;
+  std::optional<TimePoint> next_;  ///< arrival of the request in `row_`
+  bool is_finished_ = false;
+  std::int64_t taken_ = 0;
   std::optional<WidePicoseconds> origin_;
   WidePicoseconds last_ = 0;
   Duration drawn_;
-  Request next_;
-  bool has_next_ = false;
-  bool is_finished_ = false;
-  std::int64_t produced_ = 0;
+
+  // Of a trace that is held:
+  std::optional<HeldRows> held_;
+  std::size_t begun_ = 0;
+  std::int64_t row_number_of_next_ = 0;
+  std::unordered_map<std::int64_t, std::int64_t> awaited_by_;  ///< row by request; looked up, never walked
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::optional<Duration> delay_;
 };
 
 }  // namespace
 
 std::unique_ptr<TraceWorkload> open_trace(TraceRows rows, const TraceOptions& options) {
   check_options(rows.where().file, rows.format(), options);
+  if (options.hash_block_tokens) {
+    rows.set_hash_block_tokens(*options.hash_block_tokens);
+  }
   return std::make_unique<TraceReader>(std::move(rows), options);
 }
 

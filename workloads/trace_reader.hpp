@@ -5,6 +5,9 @@
 // Trace time counts from the first request of the trace, whatever the file's own times count from. Reading is
 // strict: a line that cannot be understood, a request of no tokens (traces write failed requests that way)
 // and a time before the previous one are errors, with file, line and column. Empty lines are passed over.
+//
+// Hash ids of a prompt's blocks become its content, each id a run. What a prompt has of an answer before is
+// in its ids too, if anywhere; Request::output_content is 0 but in our own JSON lines.
 
 #include <cstdint>
 #include <memory>
@@ -25,15 +28,23 @@ struct TraceOptions {
   /// What clients allow, >= 1; a request that emitted more allows just that. Default: what the trace says,
   /// else each request's own output length.
   std::optional<TokenCount> max_new;
-  std::optional<PerSecond> rate;  ///< for length-only traces: Poisson arrivals at this rate
+  std::optional<PerSecond> rate;  ///< for traces without times: mean rate of Poisson arrivals
   std::uint64_t seed = 1;         ///< for what a trace leaves open
-  bool skip_bad_lines = false;    ///< count and report them instead of throwing
-  bool sort = false;              ///< by time, stable: holds the whole trace in memory
+  /// Prompt tokens that a hash id stands for, >= 1, where the format leaves that open (Mooncake's and
+  /// AIPerf's, 512 unless said).
+  std::optional<std::int64_t> hash_block_tokens;
+  bool skip_bad_lines = false;  ///< count and report them instead of throwing
+  bool sort = false;            ///< by time, stable: holds the whole trace in memory
 };
 
 /// A trace as a workload. Requests arrive at their trace time (or time since window_start), divided by
-/// rate_scale. Memory does not grow with the trace, except for Qwen-Bailian's (a map from chat to
-/// conversation) and with `sort`.
+/// rate_scale, whatever became of the requests before. In traces with sessions a row may instead wait: it
+/// comes its delay, divided by rate_scale too, after finished() was called for its session's row before; it
+/// is in the window when that row is. Where no row has a time, the first of each session and those without
+/// one come at `rate` times the share they have of all rows.
+///
+/// Memory does not grow with the trace, except for Qwen-Bailian's (a map from chat to conversation), with
+/// `sort`, and for those in which rows may wait: these are held as a whole.
 class TraceWorkload : public Workload {
  public:
   /// Lines that were left out under skip_bad_lines so far; the first 10 with their messages.

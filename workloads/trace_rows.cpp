@@ -67,6 +67,7 @@ void TraceRows::find_format(const TraceSample& sample, const Position& first_lin
     reader_ = format.open(sample);
     if (reader_ != nullptr) {
       format_ = &format;
+      hash_block_tokens_ = format.hash_block_tokens;
       break;
     }
   }
@@ -76,6 +77,18 @@ void TraceRows::find_format(const TraceSample& sample, const Position& first_lin
   if (const LineError* error = reader_->header_error()) {
     refuse(*error);
   }
+}
+
+void TraceRows::set_hash_block_tokens(std::int64_t tokens) {
+  if (!reader_->set_hash_block_tokens(tokens)) {
+    throw TraceError(
+        Position{lines_.name()},
+        hash_block_tokens_ == 0
+            ? fmt::format("a block size means nothing to the format {}, which has no hash ids", format_->name)
+            : fmt::format("the format {} has hash ids of {} tokens each and leaves no choice", format_->name,
+                          hash_block_tokens_));
+  }
+  hash_block_tokens_ = tokens;
 }
 
 bool TraceRows::next(TraceRow& row, BadLines& bad_lines) {

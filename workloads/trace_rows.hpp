@@ -45,6 +45,13 @@ class TraceRows {
   /// The same with the column of its time. Only until the next call of next().
   [[nodiscard]] Position where_time() const { return lines_.place(reader_->time_column()); }
   [[nodiscard]] const TraceFormat& format() const { return *format_; }
+  /// As RowReader's.
+  [[nodiscard]] bool may_follow() const { return reader_->may_follow(); }
+
+  /// Prompt tokens that a hash id stands for; 0 when the format has none.
+  [[nodiscard]] std::int64_t hash_block_tokens() const { return hash_block_tokens_; }
+  /// Throws TraceError when the format leaves no choice. Before the first next().
+  void set_hash_block_tokens(std::int64_t tokens);
 
  private:
   void find_format(const TraceSample& sample, const Position& first_line);
@@ -52,6 +59,7 @@ class TraceRows {
   LineSource lines_;
   const TraceFormat* format_ = nullptr;
   std::unique_ptr<RowReader> reader_;
+  std::int64_t hash_block_tokens_ = 0;
   LineError error_;
 };
 

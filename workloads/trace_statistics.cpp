@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.hpp"
@@ -84,28 +84,6 @@ void describe_arrivals(const std::vector<std::int64_t>& arrivals_ps, TraceStatis
   result.gap_variation = std::sqrt(squares / gaps);
 }
 
-class BlocksSeen {
- public:
-  explicit BlocksSeen(std::int64_t block_tokens) : block_tokens_(block_tokens) {}
-
-  /// Prompt tokens of leading blocks that were seen; all the request's blocks are seen from now on.
-  std::int64_t add(const Request& request) {
-    std::int64_t leading = 0;
-    bool is_leading = true;
-    for (const std::uint64_t hash : request.block_hashes) {
-      is_leading = !seen_.insert(hash).second && is_leading;
-      leading += is_leading ? 1 : 0;
-    }
-    return std::min(leading * block_tokens_, request.prompt.count());
-  }
-
-  [[nodiscard]] std::int64_t distinct() const { return static_cast<std::int64_t>(seen_.size()); }
-
- private:
-  std::int64_t block_tokens_;
-  std::unordered_set<std::uint64_t> seen_;
-};
-
 // Twice the mean rank of each value, so that ties stay whole numbers.
 std::vector<double> doubled_ranks(const std::vector<std::int64_t>& values) {
   std::vector<std::size_t> order(values.size());
@@ -167,23 +145,26 @@ TraceStatistics gather_statistics(Workload& workload, std::int64_t hash_block_to
   std::vector<std::int64_t> arrivals_ps;
   std::vector<std::int64_t> prompts;
   std::vector<std::int64_t> outputs;
-  BlocksSeen blocks(hash_block_tokens);
-  std::unordered_set<std::int64_t> sessions;
+  PrefixReuseCounter reuse(hash_block_tokens);
+  std::unordered_map<std::int64_t, std::int64_t> turns;
   Request request;
   while (workload.next_arrival()) {
     workload.take(request);
     arrivals_ps.push_back(request.arrival.since_start().count());
     prompts.push_back(request.prompt.count());
     outputs.push_back(request.output.count());
-    result.reused_prompt_tokens += blocks.add(request);
+    reuse.add(request);
+    result.requests_with_content += request.content.empty() ? 0 : 1;
+    result.requests_that_wait += workload.delay() ? 1 : 0;
     if (request.session >= 0) {
       ++result.requests_in_sessions;
-      sessions.insert(request.session);
+      result.most_turns = std::max(result.most_turns, ++turns[request.session]);
     }
+    workload.finished(request.id, request.arrival);
   }
   result.requests = static_cast<std::int64_t>(arrivals_ps.size());
-  result.sessions = static_cast<std::int64_t>(sessions.size());
-  result.distinct_blocks = blocks.distinct();
+  result.sessions = static_cast<std::int64_t>(turns.size());
+  result.reuse = reuse.result();
   describe_arrivals(arrivals_ps, result);
   result.length_rank_correlation = rank_correlation(prompts, outputs);
   result.prompt = length_statistics(std::move(prompts));

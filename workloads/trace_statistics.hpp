@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "workloads/prefix_reuse.hpp"
 #include "workloads/workload.hpp"
 
 namespace inferometer {
@@ -35,17 +36,18 @@ struct TraceStatistics {
   /// Spearman's, with mean ranks for ties. Empty when all prompts or all outputs are equally long.
   std::optional<double> length_rank_correlation;
 
-  /// Prompt tokens in leading blocks that an earlier request had as well: what a prefix cache without limit
-  /// saves.
-  std::int64_t reused_prompt_tokens = 0;
-  std::int64_t distinct_blocks = 0;
+  std::int64_t requests_with_content = 0;  ///< of which the trace says what their prompts consist of
+  PrefixReuse reuse;
 
   std::int64_t sessions = 0;
   std::int64_t requests_in_sessions = 0;
+  std::int64_t most_turns = 0;          ///< requests in the longest session
+  std::int64_t requests_that_wait = 0;  ///< for an answer, in place of an arrival of their own
 };
 
-/// Takes every request of `workload` (which must not wait for finished()). `hash_block_tokens`: what a block
-/// hash stands for, 0 = none. Memory: 24 bytes a request, and the distinct block hashes and sessions.
+/// Takes every request of `workload`, each answered at once, so that what waits for an answer comes too.
+/// `hash_block_tokens`: what a hash id stands for, 0 = none. Memory: 24 bytes a request, and the distinct
+/// runs of content (workloads/prefix_reuse.hpp) and sessions.
 TraceStatistics gather_statistics(Workload& workload, std::int64_t hash_block_tokens);
 
 /// numpy.percentile(values, 100 * share, method="linear"). Precondition: sorted, not empty, share in [0, 1].

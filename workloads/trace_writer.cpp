@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/error.hpp"
+#include "workloads/content_fields.hpp"
 #include "workloads/trace_fields.hpp"
 
 namespace inferometer {
@@ -82,35 +83,78 @@ void append_csv(const Request& request, std::string& text) {
   if (request.service_class != 0) {
     fmt::format_to(std::back_inserter(text), "{}", request.service_class);
   }
+  text += ',';
+  if (request.priority != 0) {
+    fmt::format_to(std::back_inserter(text), "{}", request.priority);
+  }
   text += '\n';
 }
 
-void append_mooncake(const Request& request, std::string& text) {
-  fmt::format_to(std::back_inserter(text), R"({{"timestamp": {}, "input_length": {}, "output_length": {})",
-                 decimal_text(request.arrival.since_start().count(), kPicosecondsPerMillisecondDigits),
-                 request.prompt.count(), request.output.count());
+// The members that Mooncake's format has.
+void append_mooncake(const Request& request, std::optional<Duration> delay, std::string& text) {
+  fmt::format_to(
+      std::back_inserter(text), R"({{"{}": {}, "input_length": {}, "output_length": {})",
+      delay ? "delay" : "timestamp",
+      decimal_text(delay.value_or(request.arrival.since_start()).count(), kPicosecondsPerMillisecondDigits),
+      request.prompt.count(), request.output.count());
   if (request.session >= 0) {
     fmt::format_to(std::back_inserter(text), R"(, "session_id": {})", request.session);
   }
-  if (!request.block_hashes.empty()) {
-    fmt::format_to(std::back_inserter(text), R"(, "hash_ids": [{}])", fmt::join(request.block_hashes, ", "));
+}
+
+bool append_blocks(const Request& request, std::string& text) {
+  std::string ids;
+  const bool are_blocks = append_hash_ids(request.content, kMooncakeBlockTokens, ids);
+  if (are_blocks) {
+    text += R"(, "hash_ids": )" + ids;
   }
-  text += "}\n";
+  return are_blocks;
+}
+
+// What our own JSON lines have besides.
+void append_members(const Request& request, std::string& text) {
+  if (request.max_new != request.output) {
+    fmt::format_to(std::back_inserter(text), R"(, "max_new_tokens": {})", request.max_new.count());
+  }
+  if (request.service_class != 0) {
+    fmt::format_to(std::back_inserter(text), R"(, "class": {})", request.service_class);
+  }
+  if (request.priority != 0) {
+    fmt::format_to(std::back_inserter(text), R"(, "priority": {})", request.priority);
+  }
+  if (!append_blocks(request, text) && !request.content.empty()) {
+    text += R"(, "content": )";
+    append_content_runs(request.content, text);
+  }
+  if (request.output_content != 0) {
+    fmt::format_to(std::back_inserter(text), R"(, "output_content": {})", request.output_content);
+  }
 }
 
 class FileTraceWriter : public TraceWriter {
  public:
-  FileTraceWriter(const std::string& path, TraceFileKind kind) : file_(path), kind_(kind) {
+  FileTraceWriter(const std::string& path, TraceFileKind kind) : path_(path), file_(path), kind_(kind) {
     if (kind_ == TraceFileKind::inferometer_csv) {
-      pending_ = "arrival_s,prompt_tokens,output_tokens,max_new_tokens,session,class\n";
+      pending_ = "arrival_s,prompt_tokens,output_tokens,max_new_tokens,session,class,priority\n";
     }
   }
 
-  void add(const Request& request) override {
-    if (kind_ == TraceFileKind::mooncake) {
-      append_mooncake(request, pending_);
-    } else {
+  void add(const Request& request, std::optional<Duration> delay) override {
+    if (is_first_) {
+      is_first_ = false;
+      has_sessions_ = request.session >= 0;
+    }
+    check_delay(delay);
+    if (kind_ == TraceFileKind::inferometer_csv) {
       append_csv(request, pending_);
+    } else {
+      append_mooncake(request, delay, pending_);
+      if (kind_ == TraceFileKind::json_lines) {
+        append_members(request, pending_);
+      } else {
+        append_blocks(request, pending_);
+      }
+      pending_ += "}\n";
     }
     if (pending_.size() >= kFlushBytes) {
       flush();
@@ -128,8 +172,26 @@ class FileTraceWriter : public TraceWriter {
     pending_.clear();
   }
 
+  void check_delay(std::optional<Duration> delay) const {
+    if (delay && kind_ == TraceFileKind::inferometer_csv) {
+      throw TraceError(
+          Position{path_},
+          "requests wait for the answer before theirs, which our CSV has no column for: write JSON "
+          "lines");
+    }
+    if (delay && !has_sessions_) {
+      throw TraceError(
+          Position{path_},
+          "requests wait for the answer before theirs, but the first of all has no session, by which "
+          "readers tell such a trace");
+    }
+  }
+
+  std::string path_;
   OutputFile file_;
   TraceFileKind kind_;
+  bool is_first_ = true;
+  bool has_sessions_ = false;
   std::string pending_;
 };
 

@@ -29,6 +29,10 @@ class Workload {
     (void)now;
   }
 
+  /// Of the request that was taken last: how long after the answer to its session's request before it was
+  /// due. Empty: its arrival waited for nothing. For those who write a workload down.
+  [[nodiscard]] virtual std::optional<Duration> delay() const { return std::nullopt; }
+
   /// Requests it will produce in all, when that is known beforehand; for progress only.
   [[nodiscard]] virtual std::optional<std::int64_t> size_hint() const { return std::nullopt; }
 };

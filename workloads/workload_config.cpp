@@ -10,6 +10,7 @@
 #include "workloads/generated_workload.hpp"
 #include "workloads/generator_config.hpp"
 #include "workloads/presets.hpp"
+#include "workloads/sharing_config.hpp"
 #include "workloads/trace_reader.hpp"
 
 namespace inferometer {
@@ -39,9 +40,12 @@ std::unique_ptr<Workload> from_preset(const Values& section, std::uint64_t seed,
   const Preset preset = load_preset(section.text("preset"));
   const std::int64_t requests = section.count("requests");
   LengthSampler lengths(preset.prompt, preset.output, preset.length_correlation, seed);
+  RequestBodies bodies(std::move(lengths), max_new);
+  share_and_divide(section, seed, bodies, diagnostics);
+  diagnostics.throw_if_any();
   return make_generated_workload(
-      make_gamma_arrivals({section.rate("rate"), preset.burstiness, requests}, seed),
-      RequestBodies(std::move(lengths), max_new), requests);
+      make_gamma_arrivals({section.rate("rate"), preset.burstiness, requests}, seed), std::move(bodies),
+      requests);
 }
 
 std::unique_ptr<Workload> from_trace(const Values& section, std::uint64_t seed,
@@ -63,6 +67,9 @@ std::unique_ptr<Workload> from_trace(const Values& section, std::uint64_t seed,
   }
   if (section.given("rate")) {
     options.rate = section.rate("rate");
+  }
+  if (section.given("block_size")) {
+    options.hash_block_tokens = section.count("block_size");
   }
   options.seed = seed;
   options.skip_bad_lines = section.flag("skip_bad_lines");

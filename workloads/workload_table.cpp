@@ -4,6 +4,7 @@
 
 #include "workloads/length_config.hpp"
 #include "workloads/presets.hpp"
+#include "workloads/sharing_config.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -45,7 +46,7 @@ Key max_new_factor() {
 void add_trace_keys(Table& table) {
   table.add_when_given(
       "trace",
-      {Key("rate", ValueType::rate, "Rate of Poisson arrivals for a trace that has lengths but no times")
+      {Key("rate", ValueType::rate, "Request rate of Poisson arrivals, for a trace that has no times")
            .above("0 req/s")
            .range("", "1e9 req/s")
            .optional("the trace's own times"),
@@ -61,6 +62,10 @@ void add_trace_keys(Table& table) {
        length_of_time("window_end", "Leave out what came at or after, in trace time")
            .range("0 s")
            .optional("to the end"),
+       Key("block_size", ValueType::count,
+           "Prompt tokens that a hash id stands for, in traces as Mooncake's and AIPerf's")
+           .range("1", std::to_string(kLongestLength))
+           .optional("512; a format that leaves no choice has its own"),
        Key("skip_bad_lines", ValueType::flag,
            "Count and report broken lines instead of stopping at the first")
            .by_default("false")});
@@ -83,7 +88,7 @@ void add_generator_keys(Table& table) {
            "Rank correlation (Spearman's) of prompt and output lengths; not with lengths, which has its own")
            .range("-1", "1")
            .optional("0"),
-       max_new_factor()});
+       max_new_factor(), shared_prefix_key(), sessions_key(), classes_key()});
 }
 
 void add_generators(Table& table) {
@@ -156,7 +161,7 @@ Table workload_table() {
       .range("1", std::to_string(kLongestLength))
       .optional("each request's own output length");
   table.set_alternatives({"preset", "trace", "generator"});
-  table.add_when_given("preset", {needed_rate(), request_count(), max_new_factor()});
+  table.add_when_given("preset", {needed_rate(), request_count(), max_new_factor(), classes_key()});
   add_trace_keys(table);
   add_generator_keys(table);
   add_generators(table);

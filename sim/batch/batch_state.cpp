@@ -33,12 +33,29 @@ std::int64_t BatchState::held_blocks(SequenceId id) const {
   return s.held_blocks;
 }
 
+std::int64_t BatchState::exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const {
+  const PrefixCache* prefixes = blocks().prefixes();
+  const std::int64_t held = held_blocks(id);
+  return prefixes == nullptr ? held : prefixes->exclusive(id, held, leaving);
+}
+
+CachedPrefix BatchState::cached_prefix(SequenceId id) {
+  const PrefixMatch match = store_->pool.prefixes()->match(id, tokens(id));
+  return {match.blocks * blocks().block_size(), match.idle};
+}
+
 void BatchState::reject(SequenceId id) {
   const Sequence& s = sequence(id);
   store_->prefill_left -= s.prompt + s.emitted;
   store_->tokens -= s.prompt + s.emitted;
   store_->take_from_queue(id);
   store_->vacate(id);
+}
+
+void BatchState::drop_blocks(SequenceId id) {
+  const std::int64_t held = held_blocks(id);
+  at(id).held_blocks = held;
+  store_->give_up_blocks(id, computed(id), true);
 }
 
 void BatchState::preempt(SequenceId id) {
@@ -51,7 +68,6 @@ void BatchState::preempt(SequenceId id) {
   }
   const bool was_decoding = s.state == Sequence::State::decoding;
   unlink(id);
-  store_->pool.give_back(BlockCount(s.held_blocks));
   store_->prefill_left += was_decoding ? s.prompt + s.emitted : s.computed;
   s.held_blocks = 0;
   s.computed = 0;
@@ -60,18 +76,40 @@ void BatchState::preempt(SequenceId id) {
   store_->waiting.push_front(id);
 }
 
-void BatchState::admit(const StepPlan::Admission& admission, TimePoint now) {
-  store_->take_from_queue(admission.id);
+void BatchState::hold_prefix(const StepPlan::Admission& admission) {
+  if (admission.cached_tokens == 0) {
+    return;
+  }
   Sequence& s = at(admission.id);
+  BlockPool& pool = store_->pool;
+  const std::int64_t idle = pool.prefixes()->idle_cached();
+  s.held_blocks = pool.blocks_for(admission.cached_tokens);
+  const PrefixSources found = pool.prefixes()->hold(admission.id, s.held_blocks);
+  (s.was_admitted ? s.recached : s.cached) = (s.was_admitted ? s.recached : s.cached) + found;
+  pool.remove_free(BlockCount(idle - pool.prefixes()->idle_cached()));
+  s.computed = admission.cached_tokens;
+  store_->prefill_left -= s.computed;
+}
+
+void BatchState::reserve_blocks(const StepPlan::Admission& admission) {
+  Sequence& s = at(admission.id);
+  const std::int64_t reserved = store_->pool.blocks_for(admission.reserve_tokens);
+  if (reserved > s.held_blocks) {
+    store_->pool.take(BlockCount(reserved - s.held_blocks));
+    s.held_blocks = reserved;
+  }
+}
+
+void BatchState::admit(SequenceId id, TimePoint now) {
+  store_->take_from_queue(id);
+  Sequence& s = at(id);
   s.state = Sequence::State::prefilling;
   if (!s.was_admitted) {
     s.was_admitted = true;
     s.admitted = now;
   }
-  link(admission.id);
-  add_prefilling(admission.id);
-  s.held_blocks = store_->pool.blocks_for(admission.reserve_tokens);
-  store_->pool.take(BlockCount(s.held_blocks));
+  link(id);
+  add_prefilling(id);
 }
 
 void BatchState::join(SequenceId id) {
@@ -88,13 +126,16 @@ void BatchState::join(SequenceId id) {
 
 void BatchState::take_chunk_blocks(SequenceId id, std::int64_t tokens) {
   Sequence& s = at(id);
-  INFEROMETER_CHECK(
-      s.state == Sequence::State::prefilling && tokens >= 1 && s.computed + tokens <= s.prompt + s.emitted,
-      "a chunk is a part of a prefill");
+  const bool prefills = s.state == Sequence::State::prefilling || s.state == Sequence::State::waiting;
+  INFEROMETER_CHECK(prefills && tokens >= 1 && s.computed + tokens <= s.prompt + s.emitted,
+                    "a chunk is a part of a prefill");
   const std::int64_t needed = store_->pool.blocks_for(s.computed + tokens);
   if (needed > s.held_blocks) {
     store_->pool.take(BlockCount(needed - s.held_blocks));
     s.held_blocks = needed;
+  }
+  if (PrefixCache* prefixes = store_->pool.prefixes()) {
+    prefixes->cover(id, s.computed + tokens);
   }
 }
 
@@ -160,7 +201,7 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
   const Sequence s = sequence(id);
   INFEROMETER_CHECK(s.emitted == s.output, "a finished sequence has emitted all its tokens");
   unlink(id);
-  store_->pool.give_back(BlockCount(s.held_blocks));
+  store_->give_up_blocks(id, s.computed, false);
   store_->tokens -= s.prompt + s.emitted;
   store_->vacate(id);
   return {.id = s.request_id,
@@ -177,7 +218,9 @@ FinishedRequest BatchState::finish(SequenceId id, TimePoint now) {
           .prefill_replica = s.prefill_replica,
           .retries = s.retries,
           .handover = s.handover,
-          .prefill_end = s.prefill_end};
+          .prefill_end = s.prefill_end,
+          .cached = s.cached,
+          .recached = s.recached};
 }
 
 void BatchState::hand_over(SequenceId id) {

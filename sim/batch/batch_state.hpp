@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "sim/batch/cached_prefix.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
 #include "sim/batch/sequence_store.hpp"
@@ -33,8 +34,9 @@ class BatchState {
              RunningOrder order);
   /// With a store of its own.
   BatchState(BlockCount blocks, std::int64_t block_size, std::optional<std::int64_t> attention_window,
-             RunningOrder order)
-      : BatchState(std::make_shared<SequenceStore>(blocks, block_size), attention_window, order) {}
+             RunningOrder order, bool caches_prefixes = false)
+      : BatchState(std::make_shared<SequenceStore>(blocks, block_size, caches_prefixes), attention_window,
+                   order) {}
 
   // --- reading ---
   [[nodiscard]] const SequenceStore& store() const { return *store_; }
@@ -62,6 +64,8 @@ class BatchState {
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return sequence(id).prompt + emitted(id); }
   /// Blocks held, now; between steps.
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const;
+  /// Of those, blocks that nobody else holds but who is about to lose theirs.
+  [[nodiscard]] std::int64_t exclusive_blocks(SequenceId id, std::span<const SequenceId> leaving) const;
 
   // --- changing ---
   SequenceStore& store() { return *store_; }
@@ -70,16 +74,23 @@ class BatchState {
   }
   /// Takes a waiting sequence out for good. O(place in the queue).
   void reject(SequenceId id);
-  /// Drops the KV of a running sequence and puts it at the head of the queue, keeping what it has emitted.
+  /// What of a waiting sequence is cached.
+  [[nodiscard]] CachedPrefix cached_prefix(SequenceId id);
+  /// The blocks of a running sequence that is about to be preempted. It still counts as running.
+  void drop_blocks(SequenceId id);
+  /// Puts a running sequence that has no blocks any more at the head of the queue, keeping what it has
+  /// emitted.
   void preempt(SequenceId id);
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);
-  /// Moves a waiting sequence to the running list; takes reserved blocks. O(place in the queue).
-  void admit(const StepPlan::Admission& admission, TimePoint now);
-  /// Takes the blocks that `tokens` more cached tokens of a prefilling sequence need.
+  /// A sequence that is about to be admitted takes the blocks of its cached prefix.
+  void hold_prefix(const StepPlan::Admission& admission);
+  /// ... and those reserved for it.
+  void reserve_blocks(const StepPlan::Admission& admission);
+  /// Moves it from the queue to the running list. O(place in the queue).
+  void admit(SequenceId id, TimePoint now);
+  /// Takes the blocks that `tokens` more computed tokens of a sequence that prefills, or is about to, need.
   void take_chunk_blocks(SequenceId id, std::int64_t tokens);
-  /// Takes the blocks that a decode step of all needs.
-  void take_decode_blocks() { store_->pool.take(BlockCount(decodes_.blocks_needed())); }
   /// Sets a decoding sequence aside for a step it does not take part in. To be put back by resume_decode().
   void suspend_decode(SequenceId id);
   void resume_decode(SequenceId id);

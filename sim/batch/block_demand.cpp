@@ -21,6 +21,15 @@ std::int64_t BlockDemand::at(std::int64_t ahead) const {
   return blocks;
 }
 
+std::int64_t BlockDemand::between(std::int64_t ahead, std::int64_t end) const {
+  const std::int64_t periods = decodes_.block_size().quotient(end - ahead);
+  std::int64_t blocks = periods * per_period_;
+  for (std::int64_t step = ahead + periods * period(); step < end; ++step) {
+    blocks += at(step);
+  }
+  return blocks;
+}
+
 std::int64_t BlockDemand::steps_within(std::int64_t free, std::int64_t ahead, std::int64_t most) const {
   if ((decodes_.block_size().quotient(most) + 1) * per_period_ <= free) {
     return most;

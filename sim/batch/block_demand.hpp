@@ -18,6 +18,8 @@ class BlockDemand {
 
   /// Blocks that step `ahead` takes; 0 is the next one. O(chunks).
   [[nodiscard]] std::int64_t at(std::int64_t ahead) const;
+  /// Blocks that the steps from `ahead` on, before `end`, take. O(period * (1 + chunks)).
+  [[nodiscard]] std::int64_t between(std::int64_t ahead, std::int64_t end) const;
   /// Steps after which it repeats.
   [[nodiscard]] std::int64_t period() const { return decodes_.block_size().value(); }
   /// Blocks that as many successive steps take.

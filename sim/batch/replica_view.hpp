@@ -51,6 +51,11 @@ class ReplicaView {
   [[nodiscard]] std::int64_t tokens(SequenceId id) const { return state_.tokens(id); }
   [[nodiscard]] std::int64_t computed(SequenceId id) const { return state_.computed(id); }
   [[nodiscard]] std::int64_t held_blocks(SequenceId id) const { return state_.held_blocks(id); }
+  /// Blocks that become free when a running sequence is preempted after those that `plan` preempts: the ones
+  /// that it shares with others do not. Asked before any cached_prefix() of this plan.
+  [[nodiscard]] std::int64_t blocks_freed_by(const StepPlan& plan, SequenceId id) const {
+    return state_.exclusive_blocks(id, plan.preempted);
+  }
   /// Tokens a prefilling or waiting sequence must still run before it emits.
   [[nodiscard]] std::int64_t prefill_left(SequenceId id) const { return tokens(id) - computed(id); }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "sim/kvcache/prefix_cache.hpp"
 
 namespace inferometer {
 
@@ -40,6 +41,8 @@ struct Sequence {
   std::int64_t held_blocks = 0;  ///< (*)
   std::int64_t join_step = 0;    ///< decode steps the replica had done when it joined the decode set
   std::int64_t order = 0;        ///< Expectation::order
+  PrefixSources cached{};        ///< tokens found in the prefix cache when it was first admitted
+  PrefixSources recached{};      ///< likewise, when it was admitted again
   TimePoint prefill_end;         ///< of the replica that computed the prompt, where that was another one
   Duration handover{};           ///< from there to its KV being here
   std::int32_t preemptions = 0;
@@ -69,6 +72,8 @@ struct FinishedRequest {
   std::int32_t retries = 0;           ///< times it was begun anew, after failures
   Duration handover{};                ///< from the end of its prefill to its KV being there; 0 when it stayed
   TimePoint prefill_end{};            ///< valid when `prefill_replica` is
+  PrefixSources cached{};             ///< tokens found in the prefix cache when it was first admitted
+  PrefixSources recached{};           ///< likewise, when it was admitted again after preemptions
 };
 
 }  // namespace inferometer

@@ -36,6 +36,9 @@ SequenceId SequenceStore::add(const Request& request, std::int64_t output_limit)
   fresh.output = std::min(request.output.count(), output_limit);
   fresh.max_new = std::min(request.max_new.count(), output_limit);
   at(id) = fresh;
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->enter(id, request);
+  }
   return id;
 }
 
@@ -57,7 +60,20 @@ void SequenceStore::take_from_queue(SequenceId id) {
   }
 }
 
+void SequenceStore::give_up_blocks(SequenceId id, std::int64_t computed, bool recomputes) {
+  Sequence& s = at(id);
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    pool.add_free(BlockCount(prefixes->release(id, s.held_blocks, computed, recomputes)));
+  } else {
+    pool.give_back(BlockCount(s.held_blocks));
+  }
+  s.held_blocks = 0;
+}
+
 void SequenceStore::vacate(SequenceId id) {
+  if (PrefixCache* prefixes = pool.prefixes()) {
+    prefixes->leave(id);
+  }
   at(id).state = Sequence::State::gone;
   vacant.push_back(id);
 }
@@ -95,6 +111,8 @@ void SequenceStore::prompt_computed(SequenceId id, const PromptResult& result) {
   s.was_admitted = true;
   s.admitted = result.admitted;
   s.preemptions = result.preemptions;
+  s.cached = result.cached;
+  s.recached = result.recached;
   if (!s.first_token_here) {
     s.emitted = 1;
     ++tokens;
@@ -187,8 +205,7 @@ void SequenceStore::stop_expecting(SequenceId id) {
   if (s.state == Sequence::State::loading) {
     --loading;
     promised_blocks -= is_computed(s) ? 0 : s.held_blocks;
-    pool.give_back(BlockCount(s.held_blocks));
-    s.held_blocks = 0;
+    give_up_blocks(id, 0, false);
   } else {
     INFEROMETER_CHECK(s.state == Sequence::State::expected, "only what is still expected can stay away");
     computed_expected -= is_computed(s) ? 1 : 0;
@@ -228,12 +245,12 @@ void SequenceStore::release(SequenceId id) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::handed_over, "only what was handed over is released");
   --handed_over;
-  pool.give_back(BlockCount(s.held_blocks));
+  give_up_blocks(id, s.computed, false);
   vacate(id);
 }
 
 void SequenceStore::clear() {
-  pool.give_back(pool.held());
+  pool.clear();
   sequences.clear();
   vacant.clear();
   waiting.clear();

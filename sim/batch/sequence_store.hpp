@@ -18,6 +18,7 @@ struct PromptResult {
   TimePoint admitted;     ///< to that replica's batch
   TimePoint first_token;  ///< when its prefill ended, and its first token came out
   std::int32_t preemptions = 0;
+  PrefixSources cached{}, recached{};
 };
 
 /// How a sequence whose KV comes from elsewhere is queued.
@@ -31,7 +32,8 @@ struct Expectation {
 /// pipeline has one micro-batch. O(1) each, except where said.
 class SequenceStore {
  public:
-  SequenceStore(BlockCount blocks, std::int64_t block_size) : pool(blocks, block_size) {}
+  SequenceStore(BlockCount blocks, std::int64_t block_size, bool caches_prefixes = false)
+      : pool(blocks, block_size, caches_prefixes) {}
 
   [[nodiscard]] const Sequence& sequence(SequenceId id) const {
     return sequences[static_cast<std::size_t>(id)];
@@ -42,6 +44,8 @@ class SequenceStore {
   /// Takes a sequence out of the waiting queue. O(place).
   void take_from_queue(SequenceId id);
   void vacate(SequenceId id);
+  /// All blocks it holds, the first `computed` tokens of it in them. `recomputes`: it will run again.
+  void give_up_blocks(SequenceId id, std::int64_t computed, bool recomputes);
 
   // --- KV that comes from elsewhere: expected -> loading -> ready, then it decodes ---
   /// O(place from the back).

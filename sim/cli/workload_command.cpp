@@ -11,14 +11,12 @@
 #include "sim/cli/workload_generate.hpp"
 #include "sim/cli/workload_options.hpp"
 #include "sim/cli/workload_report.hpp"
+#include "sim/cli/workload_writing.hpp"
 #include "workloads/trace_rows.hpp"
 #include "workloads/trace_statistics.hpp"
 
 namespace inferometer {
 namespace {
-
-/// Block hashes of our writer's Mooncake files stand for so many tokens.
-constexpr std::int64_t kMooncakeBlockTokens = 512;
 
 struct InspectOptions {
   std::string file;
@@ -59,46 +57,6 @@ void run_inspect(const InspectOptions& given) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-/// What the file written cannot hold, to standard error.
-class Losses {
- public:
-  Losses(TraceFileKind kind, std::int64_t hash_block_tokens)
-      : kind_(kind),
-        drops_hashes_(kind == TraceFileKind::inferometer_csv || hash_block_tokens != kMooncakeBlockTokens) {}
-
-  void prepare(Request& request) {
-    if (drops_hashes_ && !request.block_hashes.empty()) {
-      hashes_ = true;
-      request.block_hashes.clear();
-    }
-    if (kind_ == TraceFileKind::mooncake) {
-      limits_ = limits_ || request.max_new != request.output;
-      classes_ = classes_ || request.service_class != 0;
-    }
-  }
-
-  void print() const {
-    if (hashes_ && kind_ == TraceFileKind::inferometer_csv) {
-      std::fprintf(stderr, "left out: block hashes (--to mooncake keeps those of 512 tokens)\n");
-    } else if (hashes_) {
-      std::fprintf(stderr, "left out: block hashes (a Mooncake trace has blocks of 512 tokens)\n");
-    }
-    if (limits_) {
-      std::fprintf(stderr, "left out: max_new_tokens (a Mooncake trace has no such member)\n");
-    }
-    if (classes_) {
-      std::fprintf(stderr, "left out: class (a Mooncake trace has no such member)\n");
-    }
-  }
-
- private:
-  TraceFileKind kind_;
-  bool drops_hashes_;
-  bool hashes_ = false;
-  bool limits_ = false;
-  bool classes_ = false;
-};
-
 void run_convert(const ConvertOptions& given) {
   TraceOptions options = trace_options(given.reading);
   const TraceFileKind kind = read_trace_kind(given.kind);
@@ -112,16 +70,7 @@ void run_convert(const ConvertOptions& given) {
   }
   const std::unique_ptr<TraceWorkload> trace = open_trace(given.input, options);
   const std::unique_ptr<TraceWriter> writer = open_trace_writer(given.output, kind);
-  Losses losses(kind, trace->hash_block_tokens());
-  Request request;
-  std::int64_t count = 0;
-  for (; trace->next_arrival(); ++count) {
-    trace->take(request);
-    losses.prepare(request);
-    writer->add(request);
-  }
-  writer->finish();
-  losses.print();
+  const std::int64_t count = write_requests(*trace, *writer, kind);
   print_skipped_lines(*trace);
   const std::string text =
       fmt::format("{}: {} requests, from {} to {}\n", given.output, count, trace->format(), given.kind);
@@ -131,7 +80,7 @@ void run_convert(const ConvertOptions& given) {
 void add_inspect(CLI::App& parent) {
   const auto options = std::make_shared<InspectOptions>();
   CLI::App* command =
-      parent.add_subcommand("inspect", "Rates, burstiness, lengths and prefix reuse of a trace");
+      parent.add_subcommand("inspect", "Rates, burstiness, lengths, sessions and prefix reuse of a trace");
   command->add_option("file", options->file, "Trace in any format we read, plain or .gz")->required();
   add_trace_reading_options(*command, options->reading);
   command->add_flag("--json", options->json, "The same as JSON");
@@ -140,11 +89,11 @@ void add_inspect(CLI::App& parent) {
 
 void add_convert(CLI::App& parent) {
   const auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = parent.add_subcommand("convert", "Writes a trace in our CSV or as Mooncake JSON lines");
+  CLI::App* command = parent.add_subcommand("convert", "Writes a trace in our CSV or as JSON lines");
   command->add_option("input", options->input, "Trace in any format we read, plain or .gz")->required();
   command->add_option("output", options->output, "File to write; compressed when its name ends in .gz")
       ->required();
-  command->add_option("--to", options->kind, "inferometer or mooncake")->capture_default_str();
+  command->add_option("--to", options->kind, kTraceKinds)->capture_default_str();
   command->add_flag("--sort", options->sort,
                     "Put requests in order of time first (takes memory for all of them)");
   add_trace_reading_options(*command, options->reading);

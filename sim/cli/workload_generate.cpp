@@ -11,6 +11,7 @@
 #include "base/config/config_node.hpp"
 #include "base/error.hpp"
 #include "sim/cli/workload_options.hpp"
+#include "sim/cli/workload_writing.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "workloads/workload_config.hpp"
 
@@ -26,6 +27,13 @@ struct GenerateOptions {
   CLI::Option* seed_option = nullptr;
 };
 
+void refuse_closed_loop(const Values& workload) {
+  if (workload.given("generator") && workload.text("generator") == "closed_loop") {
+    throw ConfigError(workload.where("generator"),
+                      "a closed loop has no arrivals of its own: clients wait for answers");
+  }
+}
+
 std::unique_ptr<Workload> workload_of_scenario(const GenerateOptions& given) {
   ScenarioOverrides overrides;
   overrides.assignments = given.assignments;
@@ -33,6 +41,7 @@ std::unique_ptr<Workload> workload_of_scenario(const GenerateOptions& given) {
     overrides.seed = given.seed;
   }
   const Scenario scenario = load_scenario(given.scenario, overrides);
+  refuse_closed_loop(scenario.workload());
   return make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
 }
 
@@ -46,6 +55,7 @@ std::unique_ptr<Workload> workload_of_assignments(const GenerateOptions& given) 
   Diagnostics diagnostics;
   const Values values = parse(table, root, diagnostics);
   diagnostics.throw_if_any();
+  refuse_closed_loop(values.section("workload"));
   return make_workload(values.section("workload"), static_cast<std::uint64_t>(given.seed), "");
 }
 
@@ -60,16 +70,7 @@ void run_generate(const GenerateOptions& given) {
   const std::unique_ptr<Workload> workload =
       given.scenario.empty() ? workload_of_assignments(given) : workload_of_scenario(given);
   const std::unique_ptr<TraceWriter> writer = open_trace_writer(given.output, kind);
-  Request request;
-  std::int64_t count = 0;
-  for (; workload->next_arrival(); ++count) {
-    workload->take(request);
-    writer->add(request);
-  }
-  if (count < workload->size_hint().value_or(0)) {
-    throw ConfigError(Position{}, "a closed loop has no arrivals of its own: clients wait for answers");
-  }
-  writer->finish();
+  const std::int64_t count = write_requests(*workload, *writer, kind);
   const std::string text = fmt::format("{}: {} requests\n", given.output, count);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -88,7 +89,7 @@ void add_workload_generate(CLI::App& workload_command) {
                    "Setting as in a scenario, such as workload.preset=azure-conversation; may be repeated")
       ->expected(1)
       ->take_all();
-  command->add_option("--to", options->kind, "inferometer or mooncake")->capture_default_str();
+  command->add_option("--to", options->kind, kTraceKinds)->capture_default_str();
   options->seed_option =
       command->add_option("--seed", options->seed, "In place of the scenario's")->capture_default_str();
   command->callback([options] { run_generate(*options); });

@@ -16,7 +16,7 @@
 namespace inferometer {
 namespace {
 
-const std::vector<std::string> kKinds{"inferometer", "mooncake"};
+const std::vector<std::string> kKinds{"inferometer", "mooncake", "jsonl"};
 
 Value::Scalar read_quantity(const std::string& option, const std::string& text, ValueType type) {
   const Parsed parsed = parse_quantity(text, type);
@@ -74,6 +74,10 @@ void add_trace_reading_options(CLI::App& command, TraceReadingOptions& options) 
       "START:END in time since the first request, such as \"10 min:20 min\"; the end is excluded");
   command.add_option("--limit", options.limit, "At most so many requests")
       ->each([&options](const std::string&) { options.has_limit = true; });
+  command
+      .add_option("--block-size", options.block_size,
+                  "Prompt tokens of a hash id, where the format leaves that open (512)")
+      ->each([&options](const std::string&) { options.has_block_size = true; });
   command.add_flag("--skip-bad-lines", options.skip_bad_lines,
                    "Count and report broken lines instead of stopping");
 }
@@ -94,6 +98,9 @@ TraceOptions trace_options(const TraceReadingOptions& given) {
     }
     options.limit = given.limit;
   }
+  if (given.has_block_size) {
+    options.hash_block_tokens = given.block_size;
+  }
   return options;
 }
 
@@ -111,6 +118,9 @@ TraceFileKind read_trace_kind(const std::string& text) {
   }
   if (text == kKinds[1]) {
     return TraceFileKind::mooncake;
+  }
+  if (text == kKinds[2]) {
+    return TraceFileKind::json_lines;
   }
   throw ConfigError(Position{"--to"}, fmt::format("expected {}, found \"{}\"{}", join_alternatives(kKinds),
                                                   text, did_you_mean(text, kKinds)));

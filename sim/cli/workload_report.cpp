@@ -66,8 +66,7 @@ void add_lengths(const char* name, const LengthStatistics& lengths, Text out) {
                  lengths.p99, lengths.max, lengths.mean);
 }
 
-void add_tokens(const WorkloadReport& report, Text out) {
-  const TraceStatistics& statistics = report.statistics;
+void add_tokens(const TraceStatistics& statistics, Text out) {
   fmt::format_to(out, "\ntokens      min    p10    p25    p50    p75    p90     p99     max     mean\n");
   add_lengths("prompt", statistics.prompt, out);
   add_lengths("output", statistics.output, out);
@@ -77,17 +76,68 @@ void add_tokens(const WorkloadReport& report, Text out) {
     fmt::format_to(out, "  rank correlation    {:.3f} between prompt and output\n",
                    *statistics.length_rank_correlation);
   }
-  if (report.hash_block_tokens > 0) {
-    fmt::format_to(out,
-                   "  prefix reuse        {:.1f} % of prompt tokens were the prefix of an earlier prompt\n",
-                   percent(statistics.reused_prompt_tokens, statistics.prompt.total_tokens));
-    fmt::format_to(out, "  distinct blocks     {} of {} tokens\n", statistics.distinct_blocks,
-                   report.hash_block_tokens);
+}
+
+double turns_per_session(const TraceStatistics& statistics) {
+  return static_cast<double>(statistics.requests_in_sessions) / static_cast<double>(statistics.sessions);
+}
+
+void add_sessions(const TraceStatistics& statistics, Text out) {
+  if (statistics.sessions == 0) {
+    return;
   }
+  fmt::format_to(out, "\nsessions\n");
+  fmt::format_to(out, "  sessions            {} with {} requests\n", statistics.sessions,
+                 statistics.requests_in_sessions);
+  fmt::format_to(out, "  turns               {:.2f} on average, {} at most\n", turns_per_session(statistics),
+                 statistics.most_turns);
+  if (statistics.requests_that_wait > 0) {
+    fmt::format_to(out, "  wait for answers    {} requests; arrivals as if each were answered at once\n",
+                   statistics.requests_that_wait);
+  }
+}
+
+void add_reuse_within(const char* name, std::int64_t tokens, std::int64_t distinct, std::int64_t all,
+                      Text out) {
+  fmt::format_to(out, "  {:<19} {:>5.2f} % of prompt tokens, {} distinct\n", name, percent(tokens, all),
+                 distinct);
+}
+
+void add_references(const WorkloadReport& report, Text out) {
+  const PrefixReuse& reuse = report.statistics.reuse;
+  const std::string what =
+      report.hash_block_tokens > 0 ? fmt::format("blocks of {} tokens", report.hash_block_tokens) : "runs";
+  fmt::format_to(out, "  references          {} to {} distinct {}\n", reuse.references, reuse.distinct, what);
+  fmt::format_to(out, "  seen before         {} of {}, {:.2f} %\n", reuse.references_seen, reuse.references,
+                 percent(reuse.references_seen, reuse.references));
+  if (reuse.full_references > 0) {
+    fmt::format_to(out, "  of full blocks      {} of {}, {:.2f} %\n", reuse.full_references_seen,
+                   reuse.full_references, percent(reuse.full_references_seen, reuse.full_references));
+  }
+}
+
+void add_reuse(const WorkloadReport& report, Text out) {
+  const TraceStatistics& statistics = report.statistics;
+  const PrefixReuse& reuse = statistics.reuse;
+  const std::int64_t all = statistics.prompt.total_tokens;
+  if (statistics.requests_with_content == 0) {
+    return;
+  }
+  fmt::format_to(out, "\nprefixes of prompts that were there before\n");
+  add_references(report, out);
+  add_reuse_within("last used in 1 min", reuse.tokens_within[0], reuse.distinct_tokens_within[0], all, out);
+  add_reuse_within("last used in 10 min", reuse.tokens_within[1], reuse.distinct_tokens_within[1], all, out);
+  add_reuse_within("ever: the most hits", reuse.tokens, reuse.distinct_tokens, all, out);
   if (statistics.sessions > 0) {
-    fmt::format_to(
-        out, "  sessions            {}, {:.2f} requests in each\n", statistics.sessions,
-        static_cast<double>(statistics.requests_in_sessions) / static_cast<double>(statistics.sessions));
+    fmt::format_to(out, "  by same session     {:>5.2f} % of prompt tokens\n",
+                   percent(reuse.same_session_tokens, all));
+    fmt::format_to(out, "  by others alone     {:>5.2f} %\n",
+                   percent(reuse.tokens - reuse.same_session_tokens, all));
+  }
+  if (reuse.requests > 0) {
+    fmt::format_to(out, "  depth               {:.0f} tokens on average in {} requests, {} at most\n",
+                   static_cast<double>(reuse.tokens) / static_cast<double>(reuse.requests), reuse.requests,
+                   reuse.longest_tokens);
   }
 }
 
@@ -144,6 +194,28 @@ nlohmann::ordered_json lengths_json(const LengthStatistics& lengths) {
           {"per_power_of_two", lengths.per_power_of_two}};
 }
 
+nlohmann::ordered_json reuse_json(const WorkloadReport& report) {
+  const PrefixReuse& reuse = report.statistics.reuse;
+  const std::int64_t all = report.statistics.prompt.total_tokens;
+  return {{"block_tokens", report.hash_block_tokens},
+          {"requests_with_content", report.statistics.requests_with_content},
+          {"references", reuse.references},
+          {"references_seen", reuse.references_seen},
+          {"full_references", reuse.full_references},
+          {"full_references_seen", reuse.full_references_seen},
+          {"distinct_references", reuse.distinct},
+          {"reused_tokens", reuse.tokens},
+          {"reused_percent", percent(reuse.tokens, all)},
+          {"reused_tokens_same_session", reuse.same_session_tokens},
+          {"reused_tokens_within_1_min", reuse.tokens_within[0]},
+          {"reused_tokens_within_10_min", reuse.tokens_within[1]},
+          {"distinct_reused_tokens", reuse.distinct_tokens},
+          {"distinct_reused_tokens_within_1_min", reuse.distinct_tokens_within[0]},
+          {"distinct_reused_tokens_within_10_min", reuse.distinct_tokens_within[1]},
+          {"requests_that_reuse", reuse.requests},
+          {"longest_reused_tokens", reuse.longest_tokens}};
+}
+
 }  // namespace
 
 std::string workload_text(const WorkloadReport& report) {
@@ -161,7 +233,9 @@ std::string workload_text(const WorkloadReport& report) {
   if (report.has_times) {
     add_arrivals(statistics, out);
   }
-  add_tokens(report, out);
+  add_tokens(statistics, out);
+  add_sessions(statistics, out);
+  add_reuse(report, out);
   add_length_histogram("prompt tokens", statistics.prompt, statistics.requests, out);
   add_length_histogram("output tokens", statistics.output, statistics.requests, out);
   if (report.has_times) {
@@ -182,11 +256,8 @@ std::string workload_json(const WorkloadReport& report) {
                 {"over_time", statistics.arrivals_over_time}};
   }
   nlohmann::ordered_json reuse = nullptr;
-  if (report.hash_block_tokens > 0) {
-    reuse = {{"block_tokens", report.hash_block_tokens},
-             {"distinct_blocks", statistics.distinct_blocks},
-             {"reused_prompt_tokens", statistics.reused_prompt_tokens},
-             {"reused_percent", percent(statistics.reused_prompt_tokens, statistics.prompt.total_tokens)}};
+  if (statistics.requests_with_content > 0) {
+    reuse = reuse_json(report);
   }
   const nlohmann::ordered_json json = {
       {"file", report.file},
@@ -199,7 +270,9 @@ std::string workload_json(const WorkloadReport& report) {
       {"length_rank_correlation", or_null(statistics.length_rank_correlation)},
       {"prefix_reuse", reuse},
       {"sessions", statistics.sessions},
-      {"requests_in_sessions", statistics.requests_in_sessions}};
+      {"requests_in_sessions", statistics.requests_in_sessions},
+      {"most_turns", statistics.most_turns},
+      {"requests_that_wait", statistics.requests_that_wait}};
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -25,6 +25,10 @@ class EngineControl {
   virtual void interrupt(std::int32_t replica, bool always) = 0;
   /// After that: it looks for work when everything else of this moment has happened, never within the call.
   virtual void look_for_work(std::int32_t replica) = 0;
+  /// Tokens of a prompt whose KV a replica has in its prefix cache, in whole blocks. O(content runs).
+  [[nodiscard]] virtual std::int64_t cached_tokens(std::int32_t replica, const Request& request) = 0;
+  /// What a replica caches is brought up to now, for who listens (PrefixCache::listen()).
+  virtual void settle_prefixes(std::int32_t replica) = 0;
   /// What happened there changes nothing but what routers see.
   virtual void load_changed(std::int32_t replica) = 0;
   /// Everything on the replica is lost; it is empty then.

@@ -141,8 +141,7 @@ void Simulation::end_steps(std::uint32_t lane) {
 
 // Steps that end now end before what comes now.
 void Simulation::interrupt_lane(std::uint32_t lane, bool always) {
-  const bool has_decided = decided_at_ == now_ && lane <= last_decided_;
-  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always, has_decided);
+  const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always, has_decided(lane));
   if (!end) {
     return;
   }
@@ -258,6 +257,23 @@ void Simulation::interrupt(std::int32_t replica, bool always) {
   for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
     interrupt_lane(lane, always);
   }
+}
+
+void Simulation::settle_prefixes(std::int32_t replica) {
+  const LaneRange range = ranges_[static_cast<std::size_t>(replica)];
+  for (std::uint32_t lane = range.first; lane < range.first + range.count; ++lane) {
+    lanes_[lane].settle_blocks(now_, has_decided(lane));
+  }
+}
+
+std::int64_t Simulation::cached_tokens(std::int32_t replica, const Request& request) {
+  const std::uint32_t lane = ranges_[static_cast<std::size_t>(replica)].first;
+  const PrefixCache* prefixes = lanes_[lane].state().blocks().prefixes();
+  if (prefixes == nullptr || request.content.empty()) {
+    return 0;
+  }
+  settle_prefixes(replica);
+  return prefixes->cached_tokens(request);
 }
 
 void Simulation::look_for_work(std::int32_t replica) {

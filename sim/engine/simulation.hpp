@@ -70,6 +70,9 @@ class Simulation final : private EngineControl {
   void send_to_only_replica();
   void end_steps(std::uint32_t lane);
   void interrupt_lane(std::uint32_t lane, bool always);
+  [[nodiscard]] bool has_decided(std::uint32_t lane) const {
+    return decided_at_ == now_ && lane <= last_decided_;
+  }
   void schedule(std::uint32_t lane);
   void schedule_next(std::uint32_t lane);
   void request_schedule(std::uint32_t lane, TimePoint time);
@@ -84,6 +87,8 @@ class Simulation final : private EngineControl {
   std::span<Replica> lanes(std::int32_t replica) override;
   void interrupt(std::int32_t replica, bool always) override;
   void look_for_work(std::int32_t replica) override;
+  [[nodiscard]] std::int64_t cached_tokens(std::int32_t replica, const Request& request) override;
+  void settle_prefixes(std::int32_t replica) override;
   void load_changed(std::int32_t replica) override { coordinator_->load_changed(replica); }
   std::vector<Evacuated> fail(std::int32_t replica) override;
   void set_timer(TimePoint time, std::uint32_t timer) override;

@@ -72,6 +72,7 @@ void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
   arrivals.last = request.arrival;
   arrivals.in_system.add(totals_.in_system);
   arrivals.waiting_at_last = waiting;
+  arrivals.with_content += request.content.empty() ? 0 : 1;
   ++totals_.in_system;
   totals_.max_in_system = std::max(totals_.max_in_system, totals_.in_system);
   totals_.stays -= request.arrival.since_start().count();
@@ -141,6 +142,7 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
                              request.replica,
                              request.prefill_replica,
                              request.retries,
+                             static_cast<std::int32_t>(request.cached.total()),
                              request.handover};
   FinishTotals& finished = totals_.finished;
   ++finished.count;
@@ -149,6 +151,7 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
   finished.good += meets(record, options_.limits) ? 1 : 0;
   finished.last = std::max(finished.last, record.finished);
   finished.lengths.add({record.prompt, record.output, record.max_new});
+  add_prefixes(request, record.time_to_first_token());
   latencies_.ttft.add_single(record.time_to_first_token());
   latencies_.e2el.add_single(record.latency());
   latencies_.queue_delay.add_single(record.queue_delay());
@@ -160,6 +163,19 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
   }
   if (options_.keep_records) {
     finished_.push_back(record);
+  }
+}
+
+void MetricsRecorder::add_prefixes(const FinishedRequest& request, Duration ttft) {
+  PrefixTotals& prefixes = totals_.finished.prefixes;
+  const bool is_hit = request.cached.total() > 0;
+  (is_hit ? prefixes.ttft_of_hits : prefixes.ttft_of_misses) += ttft.count();
+  if (is_hit) {
+    ++prefixes.hits;
+    prefixes.cached = prefixes.cached + request.cached;
+  }
+  if (request.preemptions > 0) {
+    prefixes.recached = prefixes.recached + request.recached;
   }
 }
 

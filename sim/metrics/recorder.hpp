@@ -53,6 +53,7 @@ struct RequestRecord {
   std::int32_t replica = 0;           ///< that finished it
   std::int32_t prefill_replica = -1;  ///< that computed its prompt, when it was another one
   std::int32_t retries = 0;           ///< times it was begun anew
+  std::int32_t cached_tokens = 0;     ///< of the prompt, found in the prefix cache when it was first admitted
   Duration handover{};                ///< of its KV to another replica; 0 when it stayed
 
   [[nodiscard]] bool was_handed_over() const { return prefill_replica >= 0; }
@@ -132,6 +133,7 @@ class MetricsRecorder final : public SimulationObserver {
   }
   void add_steps(const StepRecord& steps, PoolTotals& pool);
   void add_gaps(const StepRecord& steps);
+  void add_prefixes(const FinishedRequest& request, Duration ttft);
 
   std::vector<RecordedPool> pools_;
   std::vector<std::int32_t> pool_of_replica_;

@@ -67,6 +67,16 @@ struct ArrivalTotals {
   Int128 squared_gaps = 0;                 ///< sum over neighbours of (picoseconds between them)^2
   ThinnedSamples<std::int64_t> in_system;  ///< requests in the system as each arrival found it
   std::int64_t waiting_at_last = 0;        ///< requests that waited as the last one came
+  std::int64_t with_content = 0;           ///< requests whose prompts can be told apart
+};
+
+/// What requests that finished had found in prefix caches. A request with a hit found some of its prompt when
+/// it was first admitted.
+struct PrefixTotals {
+  PrefixSources cached;                         ///< tokens found at first admissions
+  PrefixSources recached;                       ///< and at later ones, after preemptions
+  std::int64_t hits = 0;                        ///< requests with a hit
+  Int128 ttft_of_hits = 0, ttft_of_misses = 0;  ///< sums in picoseconds
 };
 
 struct FinishTotals {
@@ -78,6 +88,7 @@ struct FinishTotals {
   std::int64_t output_tokens = 0;
   std::int64_t good = 0;  ///< requests that met all limits
   TimePoint last;
+  PrefixTotals prefixes;
   ThinnedSamples<RequestLengths> lengths{kMostLengths};  ///< in order of finishing
 };
 

@@ -101,10 +101,12 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   }
   add_latencies(summary, recorder);
   add_throughput(summary, recorder);
+  summary.prefixes = prefix_summary(totals);
   summary.truncated = settings.truncated;
   add_resources(summary, recorder, settings, duration);
   if (!settings.partial) {
-    summary.recomputed_tokens = summary.all_phases.prefill_tokens - summary.total_input_tokens;
+    summary.recomputed_tokens = summary.all_phases.prefill_tokens -
+                                (summary.total_input_tokens - totals.finished.prefixes.cached.total());
   }
   summary.cluster = settings.cluster;
   if (summary.cluster) {

@@ -13,6 +13,7 @@
 #include "sim/metrics/cluster_summary.hpp"
 #include "sim/metrics/duration_statistics.hpp"
 #include "sim/metrics/metric_definitions.hpp"
+#include "sim/metrics/prefix_summary.hpp"
 #include "sim/metrics/recorder.hpp"
 #include "sim/metrics/resource_summary.hpp"
 #include "sim/metrics/slo.hpp"
@@ -58,6 +59,7 @@ struct Summary : ResourceSummary {
   /// Prefilled beyond the prompts of completed requests, after preemptions; in a cluster also after failures
   /// and for requests that were lost. Absent when partial.
   std::optional<std::int64_t> recomputed_tokens;
+  std::optional<PrefixSummary> prefixes;  ///< absent when no prompt could be told from others, and none found
   std::int64_t truncated = 0;
   std::vector<RejectionCount> rejections;
 

@@ -32,7 +32,8 @@ std::string_view to_string(Stepper stepper) {
 
 Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
                  std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer)
-    : Replica(config, std::move(policy), std::make_shared<SequenceStore>(config.blocks, config.block_size),
+    : Replica(config, std::move(policy),
+              std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes),
               nullptr, observer) {
   pricer_ = std::move(pricer);
 }
@@ -182,23 +183,29 @@ void Replica::reject_unrunnable(TimePoint now) {
 }
 
 void Replica::carry_out(TimePoint now) {
+  book();
   for (const SequenceId id : plan_.preempted) {
     state_.preempt(id);
   }
   for (const StepPlan::Admission& admission : plan_.admitted) {
-    state_.admit(admission, now);
+    state_.admit(admission.id, now);
+    if (admission.cached_tokens > 0) {
+      note_pushed(admission.id, admission.cached_tokens, 0);
+    }
   }
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    state_.take_chunk_blocks(chunk.id, chunk.tokens);
-    if (state_.sequence(chunk.id).pushes) {
-      pushed_.push_back({state_.sequence(chunk.id).request_id, chunk.tokens, state_.computed(chunk.id)});
-    }
+    note_pushed(chunk.id, chunk.tokens, state_.computed(chunk.id));
   }
   if (plan_.decode) {
     for (const SequenceId id : plan_.decode_except) {
       state_.suspend_decode(id);
     }
-    state_.take_decode_blocks();
+  }
+}
+
+void Replica::note_pushed(SequenceId id, std::int64_t tokens, std::int64_t past) {
+  if (state_.sequence(id).pushes) {
+    pushed_.push_back({state_.sequence(id).request_id, tokens, past});
   }
 }
 
@@ -279,16 +286,26 @@ std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
-  std::int64_t steps = stretch.steps_to_last(now - stretch.start());
-  if (has_decided && steps < stretch.steps() && stretch.end_of(steps - 1) == now) {
-    ++steps;
-  }
+  const std::int64_t steps = steps_begun(now, has_decided);
   running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
   if (steps == stretch.steps()) {
     return std::nullopt;
   }
   stretch.shorten_to(steps);
   return stretch.end();
+}
+
+std::int64_t Replica::steps_begun(TimePoint now, bool has_decided) const {
+  const Stretch& stretch = running_->stretch;
+  const std::int64_t steps = stretch.steps_to_last(now - stretch.start());
+  const bool next_begins_now = steps < stretch.steps() && stretch.end_of(steps - 1) == now;
+  return steps + (has_decided && next_begins_now ? 1 : 0);
+}
+
+void Replica::settle_blocks(TimePoint now, bool has_decided) {
+  if (running_ && running_->stretch.steps() > 1) {
+    take_blocks_of_steps(steps_begun(now, has_decided));
+  }
 }
 
 void Replica::cut_off(TimePoint now) {
@@ -335,7 +352,8 @@ void Replica::end_steps() {
                     .gaps = {}};
   preempted_before_ = 0;
   if (stretch.steps() > 1) {
-    take_later_blocks(record);
+    take_blocks_of_steps(stretch.steps());
+    note_later_blocks(record);
   }
   if (plan_.decode) {
     state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
@@ -355,7 +373,21 @@ void Replica::end_steps() {
 }
 
 // The blocks of the first step were taken at its start.
-void Replica::take_later_blocks(StepRecord& record) {
+void Replica::take_blocks_of_steps(std::int64_t steps) {
+  std::int64_t& done = running_->steps_with_blocks;
+  if (steps <= done) {
+    return;
+  }
+  const std::int64_t needed = BlockDemand(state_.decodes(), growing_chunks_).between(done, steps);
+  const BlockCount before = state_.blocks().held();
+  for (const StepPlan::Chunk& chunk : plan_.chunks) {
+    state_.take_chunk_blocks(chunk.id, chunk.tokens * steps);
+  }
+  state_.take_blocks(BlockCount(needed) - (state_.blocks().held() - before));
+  done = steps;
+}
+
+void Replica::note_later_blocks(StepRecord& record) {
   const BlockDemand demand(state_.decodes(), growing_chunks_);
   held_rounds_.clear();
   held_rounds_.push_back(record.held_blocks.count());
@@ -364,12 +396,6 @@ void Replica::take_later_blocks(StepRecord& record) {
   }
   record.held_rounds = held_rounds_;
   record.held_per_round = demand.per_period();
-  const BlockCount before = state_.blocks().held();
-  for (const StepPlan::Chunk& chunk : plan_.chunks) {
-    state_.take_chunk_blocks(chunk.id, chunk.tokens * record.stretch.steps());
-  }
-  const BlockCount taken = BlockCount(record.held_during(record.stretch.steps() - 1)) - record.held_blocks;
-  state_.take_blocks(taken - (state_.blocks().held() - before));
 }
 
 void Replica::end_chunks(StepRecord& record) {
@@ -403,10 +429,10 @@ void Replica::finish_due(TimePoint now) {
     policy_->on_finished(ReplicaView(state_, now), id);
     const Sequence& sequence = state_.sequence(id);
     if (sequence.prompt_only) {
-      handed_over_.push_back(
-          {sequence.request_id,
-           id,
-           {config_.index, sequence.admitted, sequence.first_token, sequence.preemptions}});
+      handed_over_.push_back({sequence.request_id,
+                              id,
+                              {config_.index, sequence.admitted, sequence.first_token, sequence.preemptions,
+                               sequence.cached, sequence.recached}});
       state_.hand_over(id);
       continue;
     }

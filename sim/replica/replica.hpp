@@ -32,6 +32,7 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  ///< longest prompt plus output; must fit into the blocks
   std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
+  bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   Stepper stepper = Stepper::fast;
 };
 
@@ -86,7 +87,7 @@ struct Evacuated {
 /// owns the clock: it calls start_steps() when the replica is free and end_steps() when the time it returned
 /// has come. A replica with a pipeline is several of these, one for each micro-batch in flight, over one
 /// SequenceStore and one Pipeline; what concerns the queue may be asked of any of them.
-class Replica {
+class Replica : private PrefixLookup {
  public:
   Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> policy,
           std::shared_ptr<const StepPricer> pricer, SimulationObserver& observer);
@@ -138,6 +139,9 @@ class Replica {
   [[nodiscard]] std::optional<TimePoint> running_until() const {
     return running_ ? std::optional(running_->stretch.end()) : std::nullopt;
   }
+  /// Steps that have begun get their blocks, and what they compute is cached. As interrupt() has it for
+  /// `has_decided`.
+  void settle_blocks(TimePoint now, bool has_decided);
   /// While steps run: as of the start of the first, its blocks taken.
   [[nodiscard]] const BatchState& state() const { return state_; }
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
@@ -184,6 +188,7 @@ class Replica {
     std::int64_t queued = 0;        // once it had
     std::int64_t prefill_tokens = 0;
     BlockCount held_blocks;  // during the first step
+    std::int64_t steps_with_blocks = 1;
     bool is_stretch = false;
     bool ends_on_arrival = false;
   };
@@ -191,6 +196,11 @@ class Replica {
   struct Outlook {
     std::optional<Stability> stability;
     std::int64_t StepCounts::*otherwise;
+  };
+  /// How much of the plan has got its blocks.
+  struct Booked {
+    std::size_t preempted = 0, chunks = 0, admitted = 0;
+    bool decode = false;
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
@@ -207,11 +217,18 @@ class Replica {
   [[nodiscard]] std::int64_t steps_before_a_prefill_ends() const;
   [[nodiscard]] std::int64_t kept_waiting(TimePoint now) const;
   void reject_unrunnable(TimePoint now);
+  CachedPrefix find(const StepPlan& plan, SequenceId id) override;
+  void book();
+  void book_chunks(Sequence::State state);
+  [[nodiscard]] std::int64_t decode_blocks_of_plan() const;
   void carry_out(TimePoint now);
+  void note_pushed(SequenceId id, std::int64_t tokens, std::int64_t past);
   [[nodiscard]] StepShape shape_of_plan();
   void begin(TimePoint now, const Outlook& outlook);
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
-  void take_later_blocks(StepRecord& record);
+  [[nodiscard]] std::int64_t steps_begun(TimePoint now, bool has_decided) const;
+  void take_blocks_of_steps(std::int64_t steps);
+  void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
 
@@ -222,6 +239,7 @@ class Replica {
   SimulationObserver& observer_;
   BatchState state_;
   StepPlan plan_;
+  Booked booked_;
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow

@@ -30,6 +30,11 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
                      .output = TokenCount(s.output),
                      .max_new = TokenCount(s.max_new),
                      .session = s.session};
+      if (const PrefixCache* prefixes = store().pool.prefixes()) {
+        const auto slot = static_cast<SequenceId>(&s - store().sequences.data());
+        one.request.content = prefixes->content(slot);
+        one.request.output_content = prefixes->output_content(slot);
+      }
       one.retries = s.retries;
       one.emitted = s.emitted;
     }

@@ -41,7 +41,8 @@ bool Replica::plan_something(TimePoint now) {
       take_in();
     }
     plan_.clear();
-    policy_->plan(ReplicaView(state_, now), plan_);
+    booked_ = {};
+    policy_->plan(ReplicaView(state_, now, state_.blocks().prefixes() == nullptr ? nullptr : this), plan_);
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);
     if (plan_runs_a_step()) {
@@ -73,12 +74,62 @@ bool Replica::spare_the_oldest() {
   if (state_.runs_starving()) {
     store.starving = kNoSequence;
   }
-  if (!pipeline_ || store.running() == state_.running_count() || !store.is_oldest(head) ||
-      std::erase(plan_.preempted, head) == 0) {
+  if (!pipeline_ || booked_.preempted > 0 || store.running() == state_.running_count() ||
+      !store.is_oldest(head) || std::erase(plan_.preempted, head) == 0) {
     return false;
   }
   store.starving = head;
   return true;
+}
+
+CachedPrefix Replica::find(const StepPlan& plan, SequenceId id) {
+  INFEROMETER_CHECK(&plan == &plan_, "prefixes are looked up for the plan that is being made");
+  book();
+  return state_.cached_prefix(id);
+}
+
+// Blocks change hands as the plan is made, once somebody asks what is cached: in the order in which an engine
+// does it, so that whoever is admitted finds what those before leave, take and compute. Queues and lists
+// change when the plan is complete.
+void Replica::book() {
+  for (; booked_.preempted < plan_.preempted.size(); ++booked_.preempted) {
+    state_.drop_blocks(plan_.preempted[booked_.preempted]);
+  }
+  book_chunks(Sequence::State::prefilling);
+  if (plan_.decode && !booked_.decode) {
+    state_.take_blocks(BlockCount(decode_blocks_of_plan()));
+    booked_.decode = true;
+  }
+  for (std::size_t i = booked_.admitted; i < plan_.admitted.size(); ++i) {
+    state_.hold_prefix(plan_.admitted[i]);
+  }
+  for (; booked_.admitted < plan_.admitted.size(); ++booked_.admitted) {
+    state_.reserve_blocks(plan_.admitted[booked_.admitted]);
+  }
+  book_chunks(Sequence::State::waiting);
+}
+
+/// Those that come next in the plan and whose sequences are in that state.
+void Replica::book_chunks(Sequence::State state) {
+  for (; booked_.chunks < plan_.chunks.size(); ++booked_.chunks) {
+    const StepPlan::Chunk& chunk = plan_.chunks[booked_.chunks];
+    if (state_.sequence(chunk.id).state != state) {
+      return;
+    }
+    state_.take_chunk_blocks(chunk.id, chunk.tokens);
+  }
+}
+
+std::int64_t Replica::decode_blocks_of_plan() const {
+  const DecodeSet& decodes = state_.decodes();
+  std::int64_t blocks = decodes.blocks_needed();
+  const auto leave_out = [&](SequenceId id) {
+    const Sequence& s = state_.sequence(id);
+    blocks -= s.state == Sequence::State::decoding && decodes.needs_block(s) ? 1 : 0;
+  };
+  std::for_each(plan_.preempted.begin(), plan_.preempted.end(), leave_out);
+  std::for_each(plan_.decode_except.begin(), plan_.decode_except.end(), leave_out);
+  return blocks;
 }
 
 bool Replica::plan_runs_a_step() const {

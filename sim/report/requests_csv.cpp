@@ -63,7 +63,7 @@ void append_row(fmt::memory_buffer& row, const RequestRecord& request, bool with
   }
   row.push_back(',');
   append_decimal(row, request.latency(), kDecimalsOfMilliseconds);
-  fmt::format_to(std::back_inserter(row), ",{}", request.preemptions);
+  fmt::format_to(std::back_inserter(row), ",{},{}", request.preemptions, request.cached_tokens);
   if (with_route) {
     append_route(row, request);
   }
@@ -73,7 +73,7 @@ void append_row(fmt::memory_buffer& row, const RequestRecord& request, bool with
 void append_row(fmt::memory_buffer& row, const RejectedRecord& request, bool with_route) {
   fmt::format_to(std::back_inserter(row), "{},,rejected,", request.id);
   append_decimal(row, request.arrival.since_start(), kDecimalsOfSeconds);
-  fmt::format_to(std::back_inserter(row), ",{},,,,,,{}\n", request.prompt, with_route ? ",,,," : "");
+  fmt::format_to(std::back_inserter(row), ",{},,,,,,,{}\n", request.prompt, with_route ? ",,,," : "");
 }
 
 template <class Record>
@@ -101,7 +101,7 @@ void write_requests_csv(const MetricsRecorder& recorder, std::ostream& out) {
   fmt::memory_buffer rows;
   fmt::format_to(std::back_inserter(rows),
                  "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,"
-                 "preemptions{}\n",
+                 "preemptions,cached_tokens{}\n",
                  with_route ? ",replica,prefill_replica,retries,handover_ms" : "");
   auto next_rejected = rejected.begin();
   const auto append_rejected_before = [&](std::int64_t id) {

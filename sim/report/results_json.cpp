@@ -112,6 +112,22 @@ Json engine_of(const Summary& summary) {
           {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
 }
 
+Json sources_of(const PrefixSources& sources) {
+  return {{"total", sources.total()},
+          {"own_request", sources.own},
+          {"own_session", sources.session},
+          {"others", sources.others}};
+}
+
+Json prefix_cache_of(const PrefixSummary& prefixes) {
+  return {{"hit_rate_share", prefixes.hit_rate},
+          {"requests_with_hit", prefixes.requests_with_hit},
+          {"cached_tokens", sources_of(prefixes.cached)},
+          {"cached_tokens_after_preemption", sources_of(prefixes.recached)},
+          {"mean_ttft_ms_with_hit", or_null(prefixes.mean_ttft_ms_hit)},
+          {"mean_ttft_ms_without_hit", or_null(prefixes.mean_ttft_ms_miss)}};
+}
+
 Json stepper_of(const Report& report) {
   const StepCounts& counts = report.step_counts;
   return {{"name", report.stepper},
@@ -302,6 +318,9 @@ std::string results_json(const Report& report) {
   json["time_split"] = time_split_of(report.summary.time_split);
   json["steps"] = steps_of(report.summary);
   json["engine"] = engine_of(report.summary);
+  if (report.summary.prefixes) {
+    json["prefix_cache"] = prefix_cache_of(*report.summary.prefixes);
+  }
   add_cluster(json, report.summary);
   json["stepper"] = stepper_of(report);
   json["money"] = money_of(report.summary.money);

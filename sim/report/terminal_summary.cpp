@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/cluster_text.hpp"
+#include "sim/report/prefix_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
@@ -332,6 +333,9 @@ void SummaryText::write_memory() {
     sentence("KV cache",
              fmt::format("{} % full while busy, {} % at most, of {} blocks", percent(held.mean_busy),
                          percent(static_cast<double>(held.peak)), grouped(summary_.kv_blocks)));
+  }
+  if (summary_.prefixes) {
+    sentence("prefix cache", prefix_sentence(*summary_.prefixes));
   }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));

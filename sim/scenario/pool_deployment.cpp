@@ -188,6 +188,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.blocks = BlockCount(blocks);
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.max_num_seqs = settings.max_num_seqs;
+  deployment.replica.caches_prefixes = policy.caches_prefixes && policy.caches_prefixes(engine);
   deployment.replica.attention_window = pool.model.sliding_window;
   deployment.pricer_limits = {
       .max_tokens = step_tokens, .max_rows = settings.max_num_seqs, .max_context = max_model_len};
@@ -215,7 +216,8 @@ void add_lanes(const PoolDeployment& pool, std::int32_t index, SimulationObserve
   EngineLimits limits = pool.limits;
   limits.max_num_seqs = ceil_div(limits.max_num_seqs, stages);
   config.max_num_seqs = limits.max_num_seqs;
-  const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+  const auto store =
+      std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
   const auto pipeline = std::make_shared<Pipeline>(pool.pricers);
   for (config.lane = 0; config.lane < stages; ++config.lane) {
     lanes.emplace_back(config, policy.make(pool.spec.engine, limits), store, pipeline, observer);

@@ -68,6 +68,8 @@ struct PolicyEntry {
   /// Whether sequences may join the running ones that the policy did not admit: those whose KV comes from a
   /// prefill replica. A policy that takes them preempts when blocks run out.
   bool takes_handed_over = false;
+  /// Whether blocks keep what they had in them, for later prompts that begin alike. Absent: never.
+  std::function<bool(const Values& engine)> caches_prefixes{};
   /// KV blocks that the modelled engine keeps for itself.
   std::int64_t withheld_blocks = 0;
   /// Blocks that admission always leaves free, of a pool of so many usable ones: a sequence of max_model_len

@@ -22,7 +22,7 @@ std::int64_t preempt_from_tail(const ReplicaView& view, StepPlan& plan) {
       needed -= chunk_blocks_needed(view, plan.chunks.back());
       plan.chunks.pop_back();
     }
-    free += view.held_blocks(victim);
+    free += view.blocks_freed_by(plan, victim);
     plan.preempted.push_back(victim);
   }
   return free - needed;

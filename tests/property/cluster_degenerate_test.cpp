@@ -115,7 +115,8 @@ TEST_CASE("a pipeline of one stage is none") {
     const ReplicaConfig config = deployment.replica(Stepper::fast);
     std::vector<Replica> lanes;
     lanes.emplace_back(
-        config, deployment.policy(), std::make_shared<SequenceStore>(config.blocks, config.block_size),
+        config, deployment.policy(),
+        std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes),
         std::make_shared<Pipeline>(std::vector<std::shared_ptr<const StepPricer>>{deployment.pricer}),
         outcomes);
     Simulation(deployment.workload(), std::move(lanes), outcomes).run();
@@ -130,6 +131,7 @@ TEST_CASE("replicas in turn on evenly spaced equal requests are as many separate
     constexpr std::size_t kRequestsEach = 8;
     TestRequest request = deployment.requests.front();
     request.prompt = std::min(request.prompt, deployment.setup.max_model_len - 1);
+    request.content.clear();
     const Duration gap = microseconds(37);
     deployment.clients = 0;
     deployment.requests.assign(kReplicas * kRequestsEach, request);

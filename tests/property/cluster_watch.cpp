@@ -2,7 +2,28 @@
 
 #include <algorithm>
 
+#include "tests/support/random_content.hpp"
+
 namespace inferometer::testing {
+
+namespace {
+
+/// What the head of the queue finds; whoever is looked at after somebody was admitted does not matter.
+class PrefixesOfHead : public PrefixLookup {
+ public:
+  explicit PrefixesOfHead(const BatchState& state) : state_(state) {}
+  CachedPrefix find(const StepPlan& plan, SequenceId id) override {
+    const bool caches = state_.blocks().prefixes() != nullptr;
+    // Looking for a prefix changes nothing that anybody can see.
+    return caches && plan.admitted.empty() ? const_cast<BatchState&>(state_).cached_prefix(id)
+                                           : CachedPrefix{};
+  }
+
+ private:
+  const BatchState& state_;
+};
+
+}  // namespace
 
 ClusterWatch::ClusterWatch(const RandomCluster& cluster, const Simulation& simulation)
     : cluster_(cluster), simulation_(simulation) {
@@ -54,7 +75,8 @@ bool ClusterWatch::is_running(const Member& member) const {
 ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
   const SequenceStore& store = lane(member).state().store();
   Tally tally;
-  for (const Sequence& s : store.sequences) {
+  for (SequenceId id = 0; id < static_cast<SequenceId>(store.sequences.size()); ++id) {
+    const Sequence& s = store.sequence(id);
     using State = Sequence::State;
     tally.waiting += s.state == State::waiting ? 1 : 0;
     tally.expected += s.state == State::expected ? 1 : 0;
@@ -66,7 +88,7 @@ ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
       continue;
     }
     const bool is_still = s.state != State::prefilling && s.state != State::decoding;
-    tally.held_blocks += is_still ? s.held_blocks : 0;
+    tally.held_blocks += is_still ? own_blocks(store, id, s.held_blocks) : 0;
     tally.tokens += is_still && s.state != State::handed_over ? s.prompt + s.emitted : 0;
     tally.prefill_left += s.state == State::waiting ? s.prompt + s.emitted : 0;
     require(s.state != State::waiting || s.held_blocks == 0, "who waits holds no blocks");
@@ -77,7 +99,7 @@ ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
     const BatchState& state = lane(member, number).state();
     for (SequenceId id = state.head(); id != kNoSequence; id = state.sequence(id).next, ++listed) {
       const Sequence& s = state.sequence(id);
-      tally.held_blocks += state.held_blocks(id);
+      tally.held_blocks += own_blocks(store, id, state.held_blocks(id));
       tally.tokens += state.tokens(id);
       tally.prefill_left +=
           s.state == Sequence::State::prefilling ? state.tokens(id) - state.computed(id) : 0;
@@ -99,7 +121,8 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
   require(store.tokens == tally.tokens, "the tokens of a replica are those of its sequences");
   require(store.prefill_left == tally.prefill_left, "what is left to prefill is that of its sequences");
   if (!is_running(member)) {
-    require(store.pool.held().count() == tally.held_blocks, "blocks held are those of its sequences");
+    require(store.pool.held().count() == held_with_cached(store, tally.held_blocks),
+            "blocks held are those of its sequences");
   }
   require(store.pool.held() + store.pool.free() == store.pool.total(), "free and held blocks are all blocks");
   const Fleet& fleet = simulation_.coordinator()->fleet();
@@ -138,7 +161,8 @@ bool ClusterWatch::has_work(std::size_t number) {
     return false;
   }
   plan_.clear();
-  shadows_[number]->plan(ReplicaView(state, simulation_.now()), plan_);
+  PrefixesOfHead prefixes(state);
+  shadows_[number]->plan(ReplicaView(state, simulation_.now(), &prefixes), plan_);
   if (state.runs_starving()) {
     // It keeps the blocks it has, where its policy would give them up, and waits for one of the others'.
     const auto preempted = static_cast<std::int64_t>(plan_.preempted.size());

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "tests/support/random_content.hpp"
+
 namespace inferometer::testing {
 namespace {
 
@@ -107,12 +109,13 @@ class Watcher : public SimulationObserver {
     std::int64_t held = 0;
     ContextTokens context;
     for (SequenceId id = state().head(); id != kNoSequence; id = state().sequence(id).next) {
-      held += state().held_blocks(id);
+      held += own_blocks(state().store(), id, state().held_blocks(id));
       const bool decodes = state().sequence(id).state == Sequence::State::decoding;
       if (decodes) {
         context += state().decodes().attended(state().computed(id));
       }
     }
+    held = held_with_cached(state().store(), held);
     require(held == state().blocks().held().count(), "blocks held are those of the running sequences");
     require(context == state().decodes().context(), "the context is the sum over the decoding sequences");
   }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <deque>
 #include <list>
+#include <optional>
 #include <stdexcept>
+
+#include "tests/support/plain_cache.hpp"
 
 namespace inferometer::testing {
 
@@ -18,6 +21,9 @@ struct Item {
   bool was_admitted = false;
   bool prefilling = false;
   TimePoint last_token;
+  Tokens content;                   // where prefixes are cached: of the prompt and all it will emit
+  std::vector<std::int64_t> table;  // likewise: its blocks
+  std::int64_t cached_blocks = 0, copy = -1;
 
   [[nodiscard]] std::int64_t tokens() const { return record.prompt + emitted; }
 };
@@ -29,7 +35,11 @@ class PlainReplica {
         workload_(workload),
         pricer_(make_test_pricer(engine.setup.costs)),
         free_(engine.setup.blocks),
-        block_(engine.setup.block_size) {}
+        block_(engine.setup.block_size) {
+    if (engine.caches_prefixes) {
+      cache_.emplace(engine.setup.blocks, block_);
+    }
+  }
 
   PlainOutcome run() {
     while (true) {
@@ -82,6 +92,7 @@ class PlainReplica {
       item.record.prompt = request.prompt.count();
       item.record.output = std::min(request.output.count(), room);
       item.max_new = std::min(request.max_new.count(), room);
+      note_content(request, item);
       waiting_.push_back(&item);
     }
   }
@@ -126,7 +137,7 @@ class PlainReplica {
 
   void finish(Item& item) {
     item.record.finished = now_;
-    free_ += item.held;
+    give_back(item);
     running_.erase(std::find(running_.begin(), running_.end(), &item));
     ++frozen_;
     frozen_context_ += attended(item.record.prompt + item.record.output - 2);
@@ -178,12 +189,64 @@ class PlainReplica {
     }
     free_ -= need;
     item.held += need;
+    if (cache_) {
+      for (std::int64_t i = 0; i < need; ++i) {
+        item.table.push_back(cache_->take());
+      }
+      if (item.prefilling || item.computed == 0) {
+        cache_blocks(item, item.computed + tokens);
+      }
+    }
     return true;
   }
 
-  void preempt(Item& item) {
-    free_ += item.held;
+  void give_back(Item& item) {
+    if (cache_) {
+      cache_blocks(item, item.computed);
+      cache_->release(item.table);
+      item.cached_blocks = 0;
+      item.copy = -1;
+      free_ = cache_->free();
+    } else {
+      free_ += item.held;
+    }
     item.held = 0;
+  }
+
+  void note_content(const Request& request, Item& item) const {
+    if (!cache_) {
+      return;
+    }
+    constexpr std::uint64_t kOwn = 1'000'000;  // beyond all ids of contents
+    const std::uint64_t own = kOwn + 2 * static_cast<std::uint64_t>(request.id);
+    for (const ContentRun& run : request.content) {
+      add_tokens(item.content, run.id, run.tokens);
+    }
+    if (request.content.empty()) {
+      add_tokens(item.content, own, item.record.prompt);
+    }
+    add_tokens(item.content, request.output_content == 0 ? own + 1 : request.output_content,
+               item.record.output);
+  }
+
+  [[nodiscard]] static Tokens first_tokens(const Item& item, std::int64_t count) {
+    return {item.content.begin(), item.content.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  /// Full blocks of the first so many tokens can be found from now on.
+  void cache_blocks(Item& item, std::int64_t tokens) {
+    for (; (item.cached_blocks + 1) * block_ <= tokens; ++item.cached_blocks) {
+      if (item.copy < 0) {
+        item.copy = copies_++;
+      }
+      cache_->cache(item.table[static_cast<std::size_t>(item.cached_blocks)],
+                    first_tokens(item, (item.cached_blocks + 1) * block_), item.copy);
+    }
+  }
+
+  void preempt(Item& item) {
+    give_back(item);
+    item.prefilling = false;
     item.computed = 0;
     ++item.record.preemptions;
     waiting_.push_front(&item);
@@ -254,16 +317,30 @@ class PlainReplica {
     }
     while (!preempted_any && !waiting_.empty() && budget > 0 && !is_full()) {
       Item* item = waiting_.front();
-      std::int64_t tokens = cut(item->tokens());
+      const std::vector<std::int64_t> found =
+          cache_ ? cache_->match(first_tokens(*item, item->tokens())) : std::vector<std::int64_t>();
+      const auto hits = static_cast<std::int64_t>(found.size());
+      const std::int64_t idle = std::count_if(
+          found.begin(), found.end(), [&](std::int64_t block) { return cache_->holders(block) == 0; });
+      std::int64_t tokens = cut(item->tokens() - hits * block_);
       if (!engine_.chunked && tokens > budget) {
         break;
       }
       tokens = std::min(tokens, budget);
-      const std::int64_t gate = blocks_of(engine_.full_isl ? item->tokens() : tokens);
-      if (gate + (runs_.empty() ? 0 : engine_.watermark_blocks) > free_ || !allocate(*item, tokens)) {
+      const std::int64_t first = blocks_of(hits * block_ + tokens) - hits + idle;
+      const std::int64_t gate = engine_.full_isl ? blocks_of(item->tokens()) - hits + idle : first;
+      if (gate + (runs_.empty() ? 0 : engine_.watermark_blocks) > free_ || first > free_) {
         break;
       }
+      for (const std::int64_t block : found) {
+        cache_->hold(block);
+        item->table.push_back(block);
+      }
+      item->held = item->cached_blocks = hits;
+      item->computed = hits * block_;
+      free_ -= idle;
       admit_head();
+      allocate(*item, tokens);
       runs_.push_back({item, tokens});
       budget -= tokens;
     }
@@ -426,6 +503,8 @@ class PlainReplica {
   std::vector<Run> runs_;
   std::optional<TimePoint> wake_;
   TimePoint now_;
+  std::optional<PlainCache> cache_;
+  std::int64_t copies_ = 0;
   std::int64_t free_;
   std::int64_t block_;
   std::int64_t padded_chunk_ = 0;

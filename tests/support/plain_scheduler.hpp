@@ -21,6 +21,7 @@ struct PlainEngine {
   std::int64_t long_prefill_threshold = 0;
   bool chunked = true;
   bool full_isl = true;
+  bool caches_prefixes = false;
   std::int64_t watermark_blocks = 0;
   bool reserve_model_len = false;
   Duration wait_window{};

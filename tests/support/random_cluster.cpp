@@ -6,6 +6,7 @@
 
 #include "sim/network/platform.hpp"
 #include "tests/support/random_cluster_pools.hpp"
+#include "tests/support/random_content.hpp"
 #include "tests/support/shared_link_network.hpp"
 
 namespace inferometer::testing {
@@ -209,6 +210,9 @@ void draw_requests(Dice& dice, Clock& clock, std::int64_t longest, RandomCluster
     cluster.requests.push_back(request);
     arrival += dice.chance(burst_percent) ? Duration() : clock.between(0, gap);
   }
+  if (dice.chance(50)) {
+    draw_contents(dice, cluster.requests);
+  }
   if (dice.chance(25)) {
     cluster.clients = dice.between(1, 12);
     cluster.think = clock.between(0, dice.one_of({0, 70, 3000}));
@@ -287,7 +291,8 @@ std::vector<Replica> RandomCluster::lanes(Stepper stepper, SimulationObserver& o
         lanes.emplace_back(config, pool.replica.policy(), pool.replica.pricer, observer);
         continue;
       }
-      const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+      const auto store =
+          std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
       const auto pipeline = std::make_shared<Pipeline>(pool.stages);
       for (std::int32_t lane = 0; lane < setup.pools[i].pipeline; ++lane) {
         config.lane = lane;
@@ -324,7 +329,8 @@ std::string RandomCluster::describe() const {
   }
   for (const TestRequest& request : requests) {
     text += text_of(request.arrival) + " " + std::to_string(request.prompt) + "+" +
-            std::to_string(request.output) + " session " + std::to_string(request.session) + "\n";
+            std::to_string(request.output) + " session " + std::to_string(request.session) +
+            content_text(request) + "\n";
   }
   return text;
 }

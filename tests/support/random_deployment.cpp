@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "tests/support/random_content.hpp"
 #include "tests/support/random_prices.hpp"
 
 namespace inferometer::testing {
@@ -178,6 +179,10 @@ void draw_promise(Dice& dice, RandomDeployment& deployment) {
     deployment.promise_steps = dice.one_of({1, 2, 3, 7, 50});
   } else if (percent <= 20) {
     deployment.promise = RandomDeployment::Promise::resting;
+    if (deployment.setup.policy == "chunked_prefill") {
+      // It changes plans in hindsight, which nobody may who looks for prefixes.
+      deployment.setup.keys += ", enable_prefix_caching: false";
+    }
   }
   deployment.has_line = !dice.chance(5);
 }
@@ -319,7 +324,8 @@ std::string RandomDeployment::describe() const {
       std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n" + prices + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
-            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) + "\n";
+            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
+            content_text(request) + "\n";
   }
   return text;
 }
@@ -342,6 +348,9 @@ RandomDeployment random_deployment(std::uint64_t seed) {
     deployment.pricer = std::make_shared<PricesOnly>(deployment.pricer);
   }
   draw_requests(dice, traffic, std::max<std::int64_t>(limits.fitting, 2), deployment);
+  if (dice.chance(60)) {
+    draw_contents(dice, deployment.requests);
+  }
   if (deployment.clients == 0 && dice.chance(40)) {
     align_arrivals(dice, deployment);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/support/dice.hpp"
+#include "tests/support/random_content.hpp"
 
 namespace inferometer::testing {
 
@@ -42,10 +43,12 @@ void draw_chunked_prefill(Dice& dice, PlainEngine& engine) {
   }
   engine.long_prefill_threshold = dice.chance(50) ? 0 : dice.between(1, 12);
   engine.full_isl = dice.chance(50);
+  engine.caches_prefixes = dice.chance(70);
   setup.keys = "max_num_batched_tokens: " + std::to_string(engine.budget) +
                ", long_prefill_token_threshold: " + std::to_string(engine.long_prefill_threshold) +
                ", enable_chunked_prefill: " + (engine.chunked ? "true" : "false") +
-               ", admission: " + (engine.full_isl ? "full_isl" : "first_chunk") + ", " +
+               ", admission: " + (engine.full_isl ? "full_isl" : "first_chunk") +
+               ", enable_prefix_caching: " + (engine.caches_prefixes ? "true" : "false") + ", " +
                draw_watermark(dice, engine, 40);
 }
 
@@ -119,7 +122,8 @@ std::string RandomScenario::describe() const {
                      std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
-            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) + "\n";
+            "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
+            content_text(request) + "\n";
   }
   return text;
 }
@@ -139,6 +143,9 @@ RandomScenario random_scenario(const std::string& policy, std::uint64_t seed) {
     request.arrival = TimePoint(microseconds(arrival_us));
     scenario.requests.push_back(request);
     arrival_us += dice.chance(burst_percent) ? 0 : dice.between(0, longest_gap_us);
+  }
+  if (dice.chance(60)) {
+    draw_contents(dice, scenario.requests);
   }
   if (dice.chance(30)) {
     scenario.clients = dice.between(1, 10);

@@ -44,6 +44,8 @@ class ListWorkload : public Workload {
     request.output = TokenCount(next.output);
     request.max_new = TokenCount(std::max(next.output, next.max_new));
     request.session = next.session;
+    request.content = next.content;
+    request.output_content = next.output_content;
     due_.pop();
     ++taken_;
   }
@@ -115,6 +117,26 @@ class NotedPolicy : public BatchPolicy {
   StepLog& log_;
 };
 
+/// The keys of a setup as a scenario's section.
+struct ReadEngine {
+  explicit ReadEngine(const EngineSetup& setup) {
+    register_builtin_policies(registry);
+    const std::string text = "{policy: " + setup.policy +
+                             ", max_num_seqs: " + std::to_string(setup.max_num_seqs) +
+                             (setup.keys.empty() ? "" : ", ") + setup.keys + "}";
+    Diagnostics diagnostics;
+    values = parse(engine_table(registry), read_yaml_text(text, "engine"), diagnostics);
+    diagnostics.throw_if_any();
+    entry = registry.find(setup.policy);
+    INFEROMETER_CHECK(entry != nullptr, "the registry has what the table accepts");
+  }
+  [[nodiscard]] const PolicyEntry& policy() const { return *entry; }
+
+  PolicyRegistry registry;
+  Values values;
+  const PolicyEntry* entry = nullptr;
+};
+
 bool contains(const std::vector<SequenceId>& ids, SequenceId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
@@ -136,29 +158,23 @@ std::shared_ptr<const StepPricer> make_test_pricer(const StepCosts& costs) {
 }
 
 ReplicaConfig replica_config(const EngineSetup& setup) {
+  const ReadEngine engine(setup);
   ReplicaConfig config;
   config.block_size = setup.block_size;
   config.blocks = BlockCount(setup.blocks);
   config.max_model_len = setup.max_model_len;
   config.max_num_seqs = setup.max_num_seqs;
   config.attention_window = setup.window;
+  config.caches_prefixes = engine.policy().caches_prefixes && engine.policy().caches_prefixes(engine.values);
   config.stepper = setup.stepper;
   return config;
 }
 
 std::unique_ptr<BatchPolicy> make_policy(const EngineSetup& setup) {
-  PolicyRegistry registry;
-  register_builtin_policies(registry);
-  const std::string text = "{policy: " + setup.policy +
-                           ", max_num_seqs: " + std::to_string(setup.max_num_seqs) +
-                           (setup.keys.empty() ? "" : ", ") + setup.keys + "}";
-  Diagnostics diagnostics;
-  const Values engine = parse(engine_table(registry), read_yaml_text(text, "engine"), diagnostics);
-  diagnostics.throw_if_any();
-  const PolicyEntry* entry = registry.find(setup.policy);
-  INFEROMETER_CHECK(entry != nullptr, "the registry has what the table accepts");
-  entry->step_tokens(engine, setup.max_model_len);  // refuses budgets that cannot work
-  return entry->make(engine, {setup.max_num_seqs, setup.max_model_len, setup.block_size, setup.blocks});
+  const ReadEngine engine(setup);
+  engine.policy().step_tokens(engine.values, setup.max_model_len);  // refuses budgets that cannot work
+  return engine.policy().make(engine.values,
+                              {setup.max_num_seqs, setup.max_model_len, setup.block_size, setup.blocks});
 }
 
 void StepLog::on_rejected(const RejectedRequest& request) {

@@ -20,6 +20,8 @@ struct TestRequest {
   std::int64_t output = 1;
   std::int64_t max_new = 0;  ///< 0: as much as it will emit
   std::int64_t session = -1;
+  std::vector<ContentRun> content{};  ///< empty: unlike any other
+  std::uint64_t output_content = 0;
 };
 
 /// A request that arrives at such a microsecond.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/prefix_sentence.hpp"
 #include "sim/report/run/figures.hpp"
 #include "sim/report/run/run_sections.hpp"
 #include "sim/report/text_layout.hpp"
@@ -104,6 +105,12 @@ void add_doubts(const Report& report, std::vector<Paragraph>& answer) {
   }
 }
 
+void add_prefixes(const Summary& summary, std::vector<Paragraph>& answer) {
+  if (summary.prefixes) {
+    answer.push_back({"Prefix cache: " + prefix_sentence(*summary.prefixes) + ".", Tone::plain});
+  }
+}
+
 void add_losses(const Summary& summary, std::vector<Paragraph>& answer) {
   for (const RejectionCount& rejection : summary.rejections) {
     answer.push_back(
@@ -145,6 +152,7 @@ std::vector<Paragraph> answer_of(const Report& report) {
     add_doubts(report, answer);
     answer.push_back(queue(report));
   }
+  add_prefixes(summary, answer);
   add_losses(summary, answer);
   if (summary.extrapolated_share > 0) {
     answer.push_back(

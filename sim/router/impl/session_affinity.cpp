@@ -50,10 +50,14 @@ class SessionAffinity : public Router {
   std::uint64_t salt_;
 };
 
-/// Sessions come from traces alone. Reads one as far as its first session: to the end when it has none.
+/// Sessions come from traces and from generators that are asked for some. Reads a trace as far as its first
+/// session: to the end when it has none.
 std::string missing_sessions(const Values& workload) {
+  if (workload.given("sessions")) {
+    return "";
+  }
   if (!workload.given("trace")) {
-    return "generated requests have no sessions; only those of a trace do";
+    return "generated requests have no sessions, unless workload.sessions is given";
   }
   const std::string directory = directory_of(workload, "trace");
   std::error_code ignored;

@@ -73,18 +73,21 @@ class ChunkedPrefill : public BatchPolicy {
       if (budget <= 0 || running == parameters_.max_num_seqs) {
         break;
       }
-      const std::int64_t wanted = capped(view.prefill_left(id));
+      const CachedPrefix cached = view.cached_prefix(plan, id);
+      const std::int64_t wanted = capped(view.prefill_left(id) - cached.tokens);
       if (!parameters_.chunked && wanted > budget) {
         break;
       }
       const std::int64_t tokens = std::min(wanted, budget);
-      const std::int64_t needed = view.blocks_for(tokens);
-      const std::int64_t gate = parameters_.full_sequence_gate ? view.blocks_for(view.tokens(id)) : needed;
+      const std::int64_t shared = view.blocks_for(cached.tokens) - cached.idle_blocks;
+      const std::int64_t needed = view.blocks_for(cached.tokens + tokens) - shared;
+      const std::int64_t gate =
+          parameters_.full_sequence_gate ? view.blocks_for(view.tokens(id)) - shared : needed;
       const bool something_runs = plan.decode || !plan.chunks.empty();
       if (gate + (something_runs ? parameters_.watermark_blocks : 0) > free) {
         break;
       }
-      plan.admitted.push_back({id, 0});
+      plan.admitted.push_back({id, 0, cached.tokens});
       plan.chunks.push_back({id, tokens});
       budget -= tokens;
       free -= needed;
@@ -113,6 +116,10 @@ std::vector<Key> keys() {
           "Blocks that must be free to admit a prompt: for all of it (vLLM since March 2026) or its first "
           "chunk (before)")
       .by_default("full_isl");
+  table
+      .add("enable_prefix_caching", ValueType::flag,
+           "Keep the KV of full blocks for later prompts that begin alike, until the blocks are needed")
+      .by_default("true");
   add_watermark_key(table, "0", "Share of all blocks that admission leaves free while something runs");
   return table.keys();
 }
@@ -142,6 +149,7 @@ PolicyEntry chunked_prefill_policy() {
       .keys = keys(),
       .step_tokens = step_tokens,
       .takes_handed_over = true,
+      .caches_prefixes = [](const Values& engine) { return engine.flag("enable_prefix_caching"); },
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {
         return std::make_unique<ChunkedPrefill>(

@@ -122,7 +122,8 @@ class SmallCluster : public SimulationObserver {
     for (const StepCosts& costs : pool.stages) {
       stages.push_back(make_test_pricer(costs));
     }
-    const auto store = std::make_shared<SequenceStore>(config.blocks, config.block_size);
+    const auto store =
+        std::make_shared<SequenceStore>(config.blocks, config.block_size, config.caches_prefixes);
     const auto pipeline = std::make_shared<Pipeline>(std::move(stages));
     for (config.lane = 0; config.lane < static_cast<std::int32_t>(pool.stages.size()); ++config.lane) {
       lanes.emplace_back(config, make_policy(pool.engine), store, pipeline, *this);

@@ -190,7 +190,7 @@ TEST_CASE("mixed attention: a model of a third of one kind costs a third of what
       const double of_windowed = growth_ps(*pricers_of(windowed, 1, {})[level].pricer, mean);
       const double of_mixed = growth_ps(*pricers_of(mixed, 1, {})[level].pricer, mean);
       CAPTURE(mean, level);
-      CHECK(of_mixed == Approx(of_full / 3 + of_windowed * 2 / 3).epsilon(1e-6));
+      CHECK(of_mixed == Approx(of_full / 3 + of_windowed * 2 / 3).epsilon(2e-5));
     }
   }
 }
@@ -225,32 +225,38 @@ TEST_CASE("mixed and latent attention: lines are the single prices of thousands 
 }
 
 TEST_CASE("mixed and latent attention: lines of the roofline end where the price bends") {
+  // At 200 FLOPs a byte, with queries and outputs of few bytes, long contexts of latent decodes are bound by
+  // compute and short ones by bandwidth; grouped heads get there with a slower unit.
   RandomStream random(19, "steps");
+  CostOptions options;
+  options.level = CostLevel::datasheet;
   std::int64_t bends = 0;
   for (const ModelSpec& model : {mixed_model(), latent_model()}) {
-    for (const std::size_t level : {0, 1}) {
-      const std::vector<Level> levels = pricers_of(model, 8, {});
-      const StepPricer& pricer = *levels[level].pricer;
-      for (int i = 0; i < 300; ++i) {
-        RandomStep step(random, model.sliding_window.value_or(0));
-        const StepLine line = *pricer.line(step.shape, step.growth);
-        // Where a window begins to count in a chunk, a line may end before it has to.
-        if (line.steps < 1'000'000 && (step.chunks.empty() || !model.sliding_window)) {
-          step.advance(line.steps);
-          CHECK_FALSE(line.first + line.growth * line.steps == pricer.price(step.shape));
-          ++bends;
-        }
+    GpuSpec gpu = samples::round_gpu();
+    gpu.bf16_peak = FlopsPerSecond(model.latent ? 200e12 : 3.9e12);
+    const auto pricer =
+        make_roofline_pricer(model, gpu, samples::round_profile(), in_one_node(1), options, kLimits);
+    for (int i = 0; i < 300; ++i) {
+      RandomStep step(random, model.sliding_window.value_or(0));
+      const StepLine line = *pricer->line(step.shape, step.growth);
+      // Where a window begins to count in a chunk, a line may end before it has to.
+      if (line.steps < 1'000'000 && (step.chunks.empty() || !model.sliding_window)) {
+        step.advance(line.steps);
+        CHECK_FALSE(line.first + line.growth * line.steps == pricer->price(step.shape));
+        ++bends;
       }
     }
   }
-  CHECK(bends > 10);
+  CHECK(bends > 20);
 }
 
 TEST_CASE("mixed and latent attention: tables change no price and operators add up to it") {
   RandomStream random(23, "steps");
   for (const ModelSpec& model : {mixed_model(), latent_model()}) {
-    const std::vector<Level> untabled = pricers_of(model, 2, {}, {1, 1});
-    const std::vector<Level> tabled = pricers_of(model, 2, {});
+    CostOptions options;
+    options.cuda_graphs = false;  // whose sizes go by the limits
+    const std::vector<Level> untabled = pricers_of(model, 2, options, {1, 1});
+    const std::vector<Level> tabled = pricers_of(model, 2, options);
     for (int i = 0; i < 200; ++i) {
       const RandomStep step(random, model.sliding_window.value_or(0));
       for (std::size_t level = 0; level < tabled.size(); ++level) {
@@ -267,7 +273,7 @@ TEST_CASE("mixed and latent attention: tables change no price and operators add 
   }
 }
 
-/// Both round every piece to picoseconds, and the roofline's coefficients once.
+/// Coefficients of attention are whole picoseconds, of ten thousand or more.
 bool near(Duration a, Duration b, double relative) {
   const auto difference = static_cast<double>((a - b).count());
   return std::abs(difference) <= relative * static_cast<double>(b.count()) + 1000;
@@ -292,7 +298,7 @@ TEST_CASE("mixed and latent attention: the price is the roofline of the step's o
           sum += roofline.time(part).total() * part.repeats;
         }
         CAPTURE(model.name, degree, i);
-        CHECK(near(pricer->price(step.shape).total(), sum, 2e-6));
+        CHECK(near(pricer->price(step.shape).total(), sum, 1e-4));
       }
     }
   }
@@ -329,21 +335,21 @@ TEST_CASE("latent attention: a batch of whole prompts and a decode take what mea
 }
 
 TEST_CASE("latent attention: chunks make the keys and values of their past again") {
-  // Twice the keys a chunk attends, twice the up-projection: 2 x 512 x 32,768 FLOPs a key and layer, half of
-  // 1000 TFLOPS, in the line's slope beside the pairs.
+  // A key more: 512 + 32,768 activations through 0.8 of 1 TB/s in the up-projection, and as many pairs as
+  // there are tokens at a quarter of 1000 TFLOPS, in each of seven layers.
   ModelSpec model = latent_model();
   CostOptions options;
   options.level = CostLevel::roofline;
   options.host_fixed = options.host_per_sequence = {};
   const auto pricer = make_roofline_pricer(model, samples::measured_gpu(), samples::round_profile(),
                                            in_one_node(1), options, kLimits);
-  const auto compute_s = [&](std::int64_t past) {
-    const ChunkShape chunk{512, past};
-    return to_seconds(pricer->price({.sampled_rows = 1, .chunks = {&chunk, 1}}).compute);
+  const auto seconds = [&](std::int64_t past) {
+    const ChunkShape chunk{1024, past};
+    return to_seconds(pricer->price({.sampled_rows = 1, .chunks = {&chunk, 1}}).total());
   };
-  const double of_key = 2.0 * 512 * 32'768 / 0.5e15;
+  const double of_key = 2.0 * (512 + 32'768) / 0.8e12;
   const double of_pair = 81'920.0 / 0.25e15;
-  CHECK(compute_s(20'000) - compute_s(10'000) == Approx(7 * 10'000 * (of_key + 512 * of_pair)).epsilon(1e-6));
+  CHECK(seconds(20'000) - seconds(10'000) == Approx(7 * 10'000 * (of_key + 1024 * of_pair)).epsilon(1e-5));
 }
 
 TEST_CASE("mixed and latent attention: totals of a run are the sums over the operators of its steps") {

@@ -95,7 +95,7 @@ TEST_CASE("only session affinity asks for more than requests") {
 }
 
 TEST_CASE("session affinity finds no sessions in generated traffic") {
-  const std::string told_so = "generated requests have no sessions; only those of a trace do";
+  const std::string told_so = "generated requests have no sessions, unless workload.sessions is given";
   CHECK(missing("session_affinity", kGenerated) == told_so);
   CHECK(missing("session_affinity", "{preset: sharegpt, rate: 2 req/s, requests: 10}") == told_so);
 }

@@ -86,6 +86,7 @@ class Model {
   }
 
   void preempt(SequenceId id) {
+    state_.drop_blocks(id);
     state_.preempt(id);
     running_.erase(std::find(running_.begin(), running_.end(), id));
     waiting_.push_front(id);
@@ -122,7 +123,8 @@ class Model {
       if (held + ceil_div(item.tokens(), kBlockSize) + spared > free()) {
         return;
       }
-      state_.admit({id, reserve}, now_);
+      state_.reserve_blocks({id, reserve});
+      state_.admit(id, now_);
       waiting_.pop_front();
       item.held = held;
       item.prefilling = true;
@@ -165,7 +167,7 @@ class Model {
       }
     }
     if (decode) {
-      state_.take_decode_blocks();
+      state_.take_blocks(BlockCount(state_.decodes().blocks_needed()));
     }
     now_ = now_ + picoseconds(1 + below(5));
     end_step(decode, chunks, suspended);
@@ -300,9 +302,13 @@ TEST_CASE("a preempted sequence goes before all that wait, the last one first") 
   for (request.id = 0; request.id < 3; ++request.id) {
     ids.push_back(state.enqueue(request, kOutputLimit));
   }
-  state.admit({ids[0], 3}, TimePoint());
-  state.admit({ids[1], 3}, TimePoint());
+  state.reserve_blocks({ids[0], 3});
+  state.admit(ids[0], TimePoint());
+  state.reserve_blocks({ids[1], 3});
+  state.admit(ids[1], TimePoint());
+  state.drop_blocks(ids[1]);
   state.preempt(ids[1]);
+  state.drop_blocks(ids[0]);
   state.preempt(ids[0]);
   CHECK(state.waiting() == std::deque<SequenceId>{ids[0], ids[1], ids[2]});
   CHECK(state.blocks().free().count() == 10);
@@ -314,7 +320,7 @@ TEST_CASE("a plan that takes more blocks than are free is refused, one that take
   request.prompt = TokenCount(9);
   request.output = request.max_new = TokenCount(1);
   const SequenceId id = state.enqueue(request, kOutputLimit);
-  state.admit({id, 0}, TimePoint());
+  state.admit(id, TimePoint());
   state.take_chunk_blocks(id, 8);
   CHECK(state.blocks().free().count() == 0);
   CHECK_THROWS_AS(state.take_chunk_blocks(id, 9), std::logic_error);

@@ -154,7 +154,7 @@ class Model {
 
   void check() {
     std::int64_t count = 0;
-    std::int64_t context = 0;
+    ContextTokens context;
     std::int64_t blocks = 0;
     for (const auto& [id, member] : members_) {
       if (!member.in_set) {

@@ -7,48 +7,18 @@
 
 #include "base/random.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/serve_workload.hpp"
 #include "workloads/generated_workload.hpp"
 
 using namespace inferometer;
+using inferometer::test::Seen;
+using inferometer::test::serve;
 
 namespace {
 
 RequestBodies fixed_bodies(std::uint64_t seed = 1) {
   return RequestBodies(
       LengthSampler(make_fixed_length(TokenCount(100)), make_fixed_length(TokenCount(10)), 0, seed));
-}
-
-struct Seen {
-  std::vector<TimePoint> arrivals;
-  std::size_t most_outstanding = 0;
-};
-
-/// A service that answers every request after `service` (a function of its number), as an engine would drive
-/// it.
-template <class Service>
-Seen serve(Workload& workload, Service service) {
-  Seen seen;
-  std::set<std::pair<TimePoint, std::int64_t>> running;
-  Request request;
-  while (true) {
-    const auto arrival = workload.next_arrival();
-    if (!arrival && running.empty()) {
-      return seen;
-    }
-    if (!arrival || (!running.empty() && running.begin()->first <= *arrival)) {
-      const auto [now, id] = *running.begin();
-      running.erase(running.begin());
-      workload.finished(id, now);
-      continue;
-    }
-    workload.take(request);
-    REQUIRE(request.arrival == *arrival);
-    REQUIRE((seen.arrivals.empty() || request.arrival >= seen.arrivals.back()));
-    REQUIRE(request.id == static_cast<std::int64_t>(seen.arrivals.size()));
-    seen.arrivals.push_back(request.arrival);
-    running.insert({request.arrival + service(request.id), request.id});
-    seen.most_outstanding = std::max(seen.most_outstanding, running.size());
-  }
 }
 
 Duration random_service(std::int64_t id) {
@@ -59,9 +29,9 @@ Duration random_service(std::int64_t id) {
 
 TEST_CASE("one client with a fixed think time sends service + think apart") {
   ClosedLoopOptions options;
-  options.clients = 1;
-  options.think_time = seconds(3);
-  options.fixed_think_time = true;
+  options.clients.clients = 1;
+  options.clients.think_time.mean = seconds(3);
+  options.clients.think_time.is_fixed = true;
   options.requests = 4;
   const auto workload = make_closed_loop_workload(options, fixed_bodies());
   const Seen seen = serve(*workload, [](std::int64_t) { return seconds(2); });
@@ -71,9 +41,9 @@ TEST_CASE("one client with a fixed think time sends service + think apart") {
 
 TEST_CASE("clients ramp up evenly and never have more than one request each in the system") {
   ClosedLoopOptions options;
-  options.clients = 8;
-  options.think_time = milliseconds(100);
-  options.ramp_up = seconds(4);
+  options.clients.clients = 8;
+  options.clients.think_time.mean = milliseconds(100);
+  options.clients.ramp_up = seconds(4);
   options.requests = 1000;
   const auto workload = make_closed_loop_workload(options, fixed_bodies());
   CHECK(workload->size_hint() == 1000);
@@ -91,7 +61,7 @@ TEST_CASE("clients ramp up evenly and never have more than one request each in t
 
 TEST_CASE("a closed loop waits for its clients") {
   ClosedLoopOptions options;
-  options.clients = 2;
+  options.clients.clients = 2;
   options.requests = 3;
   const auto workload = make_closed_loop_workload(options, fixed_bodies());
   Request request;
@@ -109,15 +79,15 @@ TEST_CASE("a closed loop waits for its clients") {
 
 TEST_CASE("exponential think times have the asked mean and do not depend on the order of answers") {
   ClosedLoopOptions options;
-  options.clients = 1;
-  options.think_time = seconds(2);
+  options.clients.clients = 1;
+  options.clients.think_time.mean = seconds(2);
   options.requests = 20'001;
   const auto workload = make_closed_loop_workload(options, fixed_bodies());
   const Seen seen = serve(*workload, [](std::int64_t) { return Duration(0); });
   const double mean = to_seconds(seen.arrivals.back().since_start()) / 20'000;
   CHECK(std::fabs(mean - 2) < 4 * 2 / std::sqrt(20'000.0));
 
-  options.clients = 2;
+  options.clients.clients = 2;
   options.requests = 4;
   // {of the client that is answered first, of the other}
   const auto thinks = [&](std::int64_t first_done) {

@@ -4,6 +4,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/unit/workloads/trace_test_support.hpp"
+#include "workloads/trace_statistics.hpp"
 
 using namespace inferometer;
 using inferometer::test::TemporaryDirectory;
@@ -34,7 +35,7 @@ Sums sums_of(const std::string& path, const TraceOptions& options = {}) {
     ++sums.requests;
     sums.prompt += request.prompt.count();
     sums.output += request.output.count();
-    sums.hashes += static_cast<std::int64_t>(request.block_hashes.size());
+    sums.hashes += static_cast<std::int64_t>(request.content.size());
     sums.last = request.arrival.since_start();
   }
   return sums;
@@ -70,6 +71,14 @@ TEST_CASE("the Mooncake conversation trace", "[trace][shared]") {
   CHECK(sums.prompt == 144'793'823);
   CHECK(sums.output == 4'122'048);
   CHECK(sums.hashes == 288'500);
+  const auto trace = open_trace(path, {});
+  const TraceStatistics statistics = gather_statistics(*trace, trace->hash_block_tokens());
+  const PrefixReuse& reuse = statistics.reuse;
+  CHECK(reuse.references == 288'500);
+  CHECK(reuse.references_seen == 105'710);
+  CHECK(reuse.distinct == 182'790);
+  CHECK(reuse.full_references == 276'491);
+  CHECK(reuse.full_references_seen == 105'592);
   CHECK(sums.last == milliseconds(3'536'999));
 }
 

@@ -91,6 +91,11 @@ TEST_CASE("the optional columns of our own CSV are checked", "[trace]") {
         "t:2:10: expected session to be empty or a whole number from 0 to 9223372036854775807, found \"-1\"");
   CHECK(error_of(kOwn + "0,10,20,,,2147483648") ==
         "t:2:11: expected class to be empty or a whole number from 0 to 2147483647, found \"2147483648\"");
+  const std::string header = "arrival_s,prompt_tokens,output_tokens,priority\n";
+  CHECK(requests_of(header + "0,10,20,-7")[0].priority == -7);
+  CHECK(error_of(header + "0,10,20,-2147483649") ==
+        "t:2:9: expected priority to be empty or a whole number from -2147483648 to 2147483647, found "
+        "\"-2147483649\"");
 }
 
 TEST_CASE("a broken JSON line names its place, what was expected and what was found", "[trace]") {
@@ -108,15 +113,20 @@ TEST_CASE("a broken JSON line names its place, what was expected and what was fo
         "t:2:15: expected \"timestamp\" to be a number from 0 to 1e15 (exponents within +-10000), found "
         "\"-1\"");
   CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": [1, -2])") ==
-        "t:2:69: expected \"hash_ids\" to be an array of whole numbers, 0 or more, found \"[1, -2]\"");
+        "t:2:69: expected \"hash_ids\" to be an array of whole numbers from 0 to 18446744073709551614, found "
+        "\"[1, -2]\"");
   CHECK(with(R"("timestamp": 0, "input_length": 1, "output_length": 1, "hash_ids": 5)") ==
-        "t:2:69: expected \"hash_ids\" to be an array of whole numbers, 0 or more, found \"5\"");
+        "t:2:69: expected \"hash_ids\" to be an array of whole numbers from 0 to 18446744073709551614, found "
+        "\"5\"");
   CHECK(with(R"("timestamp": 0, "input_length": 1, "input_length": 1, "output_length": 1)") ==
         "t:2:53: expected \"input_length\" once, found it twice");
   CHECK(with(R"("delay": 500, "input_length": 1, "output_length": 1)") ==
-        "t:2:11: expected \"timestamp\", found \"delay\": requests that follow an earlier answer are not "
-        "supported, only "
-        "arrivals at fixed times");
+        "t:2:11: expected \"session_id\" beside \"delay\": a request follows the answer before it in its "
+        "session");
+  CHECK(with(R"("timestamp": 0, "delay": 5, "input_length": 1, "output_length": 1)") ==
+        "t:2:27: expected \"timestamp\" or \"delay\", found both");
+  CHECK(with(R"("timestamp": 0, "text_input": "Why?", "output_length": 1)") ==
+        "t:2:32: expected \"input_length\", found only \"text_input\", whose tokens nobody counted");
 }
 
 TEST_CASE("what is not one JSON object is an error", "[trace]") {
@@ -137,11 +147,13 @@ TEST_CASE("Qwen-Bailian chats are checked", "[trace]") {
     return error_of("{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, " + chats + "}");
   };
   CHECK(with("\"chat_id\": 1") == "t:1: expected \"parent_chat_id\", found none");
-  CHECK(with("\"chat_id\": -1, \"parent_chat_id\": -1") == "t:1:68: expected \"chat_id\" to be 0 or more");
+  CHECK(with("\"chat_id\": -1, \"parent_chat_id\": -1") ==
+        "t:1:68: expected \"chat_id\" to be a whole number from 0 to 9223372036854775807, found \"-1\"");
   CHECK(with("\"chat_id\": 1, \"parent_chat_id\": -2") ==
-        "t:1:89: expected \"parent_chat_id\" to be -1 or more");
+        "t:1:89: expected \"parent_chat_id\" to be a whole number from -1 to 9223372036854775807, found "
+        "\"-2\"");
   CHECK(with("\"chat_id\": 1.5, \"parent_chat_id\": -2") ==
-        "t:1:68: expected \"chat_id\" to be a whole number, found \"1.5\"");
+        "t:1:68: expected \"chat_id\" to be a whole number from 0 to 9223372036854775807, found \"1.5\"");
   CHECK(error_of(R"({"timestamp": 1e13, "input_length": 1, "chat_id": 1})") ==
         "t:1:15: expected \"timestamp\" to be a number from 0 to 1e12 (exponents within +-10000), found "
         "\"1e13\"");
@@ -183,7 +195,7 @@ TEST_CASE("an unknown format shows the first line and the known ones", "[trace]"
   const std::string message = error_of("\ntime,in,out\n1,2,3\n");
   CHECK(message.starts_with(
       "t:2: expected a request trace, found a file that begins with \"time,in,out\"; known are\n"
-      "  inferometer: arrival_s,prompt_tokens,output_tokens[,max_new_tokens][,session][,class]\n"
+      "  inferometer: arrival_s,prompt_tokens,output_tokens[,max_new_tokens][,session][,class][,priority]\n"
       "  azure: TIMESTAMP,ContextTokens,GeneratedTokens\n"));
   CHECK(error_of("") == "t: expected a request trace, found nothing in the file");
   CHECK(error_of("\n\r\n") == "t: expected a request trace, found nothing in the file");

@@ -57,7 +57,7 @@ TEST_CASE("Azure 2024, with another order of columns and one more", "[trace]") {
 TEST_CASE("Mooncake", "[trace]") {
   const auto trace = open_text(
       "{\"timestamp\": 5, \"input_length\": 1030, \"output_length\": 500, \"hash_ids\": [0, "
-      "18446744073709551615,2 ]}\n"
+      "18446744073709551614,2 ]}\n"
       "{\"hash_ids\":[],\"output_length\":1,\"input_length\":2,\"timestamp\":27.25,\"other\":{\"a\":[1,2]}}\n"
       "{\"timestamp\": 30, \"input_length\": 3, \"output_length\": 4, \"session_id\": 7}\n");
   const std::vector<Request> requests = take_all(*trace);
@@ -65,8 +65,9 @@ TEST_CASE("Mooncake", "[trace]") {
   CHECK(trace->hash_block_tokens() == 512);
   CHECK(arrivals_ps(requests) == Times{0, 22'250'000'000, 25'000'000'000});
   CHECK(lengths_of(requests) == std::vector<Lengths>{{1030, 500}, {2, 1}, {3, 4}});
-  CHECK(requests[0].block_hashes == std::vector<std::uint64_t>{0, 18446744073709551615u, 2});
-  CHECK(requests[1].block_hashes.empty());
+  CHECK(requests[0].content == std::vector<ContentRun>{{1, 512}, {18446744073709551615u, 512}, {3, 6}});
+  CHECK(requests[0].output_content == 0);
+  CHECK(requests[1].content.empty());
   CHECK(requests[0].session == -1);
   CHECK(requests[2].session == 7);
 }
@@ -85,7 +86,7 @@ TEST_CASE("Mooncake with named sessions", "[trace]") {
 
 TEST_CASE("Qwen-Bailian", "[trace]") {
   const auto trace = open_text(
-      R"({"chat_id": 5, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 40, "output_length": 9, "type": "text", "turn": 1, "hash_ids": [1, 2]})"
+      R"({"chat_id": 5, "parent_chat_id": -1, "timestamp": 61.114, "input_length": 40, "output_length": 9, "type": "text", "turn": 1, "hash_ids": [1, 2, 7]})"
       "\n"
       R"({"chat_id": 8, "parent_chat_id": 5, "timestamp": 61.5, "input_length": 41, "output_length": 9, "type": "text", "turn": 2, "hash_ids": [1, 2, 3]})"
       "\n"
@@ -100,7 +101,7 @@ TEST_CASE("Qwen-Bailian", "[trace]") {
   CHECK(requests[1].session == 5);
   CHECK(requests[2].session == 5);
   CHECK(requests[3].session == 3);
-  CHECK(requests[1].block_hashes == std::vector<std::uint64_t>{1, 2, 3});
+  CHECK(requests[1].content == std::vector<ContentRun>{{2, 16}, {3, 16}, {4, 9}});
 }
 
 TEST_CASE("BurstGPT", "[trace]") {
@@ -128,9 +129,9 @@ TEST_CASE("Vidur", "[trace]") {
 
 TEST_CASE("our own CSV", "[trace]") {
   const auto trace = open_text(
-      "arrival_s,prompt_tokens,output_tokens,max_new_tokens,session,class\n"
-      "1.5,10,20,30,4,2\n"
-      "1.500000000001,11,21,,,\n");
+      "arrival_s,prompt_tokens,output_tokens,max_new_tokens,session,class,priority\n"
+      "1.5,10,20,30,4,2,5\n"
+      "1.500000000001,11,21,,,,\n");
   const std::vector<Request> requests = take_all(*trace);
   CHECK(trace->format() == "inferometer");
   CHECK(arrivals_ps(requests) == Times{0, 1});
@@ -139,7 +140,9 @@ TEST_CASE("our own CSV", "[trace]") {
   CHECK(requests[0].service_class == 2);
   CHECK(requests[1].max_new == TokenCount(21));
   CHECK(requests[1].session == -1);
+  CHECK(requests[0].priority == 5);
   CHECK(requests[1].service_class == 0);
+  CHECK(requests[1].priority == 0);
 }
 
 TEST_CASE("length pairs get Poisson arrivals", "[trace]") {
@@ -202,6 +205,7 @@ TEST_CASE("every format's own example is found as that format only", "[trace]") 
       {"vidur", {"arrived_at,num_prefill_tokens,num_decode_tokens", "0,1,1"}},
       {"burstgpt", {"Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type", "0,a,1,1,2,b"}},
       {"mooncake", {R"({"timestamp": 0, "input_length": 1, "output_length": 1})", ""}},
+      {"aiperf", {R"({"session_id": "a", "input_length": 1, "output_length": 1})", ""}},
       {"qwen_bailian", {R"({"chat_id": 0, "parent_chat_id": -1, "timestamp": 0, "input_length": 1})", ""}}};
   for (const auto& [name, sample] : samples) {
     for (const TraceFormat& format : trace_formats().entries()) {

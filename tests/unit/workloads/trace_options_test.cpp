@@ -116,20 +116,21 @@ TEST_CASE("the next arrival may be asked for again and again", "[trace]") {
 
 TEST_CASE("taking a request reuses its storage and leaves nothing of the old one", "[trace]") {
   const auto trace = open_text(
-      "{\"timestamp\": 0, \"input_length\": 9, \"output_length\": 9, \"session_id\": 3, \"hash_ids\": [1, 2, "
+      "{\"timestamp\": 0, \"input_length\": 1029, \"output_length\": 9, \"session_id\": 3, \"hash_ids\": [1, "
+      "2, "
       "3]}\n"
       "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 7}\n"
       "{\"timestamp\": 0, \"input_length\": 6, \"output_length\": 5, \"hash_ids\": [4]}\n");
   Request request;
   REQUIRE(trace->next_arrival());
   trace->take(request);
-  CHECK(request.block_hashes == std::vector<std::uint64_t>{1, 2, 3});
+  CHECK(request.content == std::vector<ContentRun>{{2, 512}, {3, 512}, {4, 5}});
   REQUIRE(trace->next_arrival());
   trace->take(request);
-  CHECK(request.block_hashes.empty());
+  CHECK(request.content.empty());
   CHECK(request.session == -1);
   CHECK(request.max_new == TokenCount(7));
   REQUIRE(trace->next_arrival());
   trace->take(request);
-  CHECK(request.block_hashes == std::vector<std::uint64_t>{4});
+  CHECK(request.content == std::vector<ContentRun>{{5, 6}});
 }

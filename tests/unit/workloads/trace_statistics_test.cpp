@@ -95,8 +95,9 @@ TEST_CASE("prefix reuse counts leading blocks seen before, and no more than the 
       "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 1, \"hash_ids\": [1, 9]}\n"
       "{\"timestamp\": 0, \"input_length\": 512, \"output_length\": 1, \"hash_ids\": [7]}\n"
       "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 1, \"session_id\": 4}\n");
-  CHECK(result.reused_prompt_tokens == 512 + 600);
-  CHECK(result.distinct_blocks == 5);
+  CHECK(result.reuse.tokens == 512 + 600);
+  CHECK(result.reuse.distinct == 6);  // 3 after 9 is not 3 after 2
+  CHECK(result.requests_with_content == 4);
   CHECK(result.sessions == 1);
   CHECK(result.requests_in_sessions == 1);
 }
