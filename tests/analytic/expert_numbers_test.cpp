@@ -97,7 +97,8 @@ TEST_CASE("measured kernels price routed experts") {
   };
   const ChunkShape prompt{8192, 0};
   const Operator of_prompt = experts_of(token_operators(model, 2, 8192));
-  const double flops = of_prompt.flops.count() * 32 / experts_time({.sampled_rows = 1, .chunks = {&prompt, 1}});
+  const double flops =
+      of_prompt.flops.count() * 32 / experts_time({.sampled_rows = 1, .chunks = {&prompt, 1}});
   CHECK(flops < 560e12);
   CHECK(flops > 250e12);
   const Operator of_decode = experts_of(token_operators(model, 2, 64));
