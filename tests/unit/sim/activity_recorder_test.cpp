@@ -120,11 +120,11 @@ TEST_CASE("whole steps within a period are summed at once") {
   recorder.on_steps(steps);
   CHECK(busy(recorder.replicas()[0]) == Numbers{100, 100, 90});
   WorkTotals all = no_work();
-  all.add(kDecode, 10, 3);
+  all.add(kDecode, 10, {3, 0});
   const Numbers split = bytes(recorder.replicas()[0]);
   CHECK(split[0] + split[1] + split[2] == all.hbm_bytes().count());
   WorkTotals within = no_work();
-  within.add(kDecode, 4, 3);
+  within.add(kDecode, 4, {3, 0});
   StepShape fifth = kDecode;
   fifth.decode_context += 4 * 3;
   CHECK(split[0] == within.hbm_bytes().count() + bytes_of(fifth) * 8 / 28);
