@@ -6,12 +6,6 @@
 namespace inferometer {
 namespace {
 
-/// The model without a window: what one more key costs is asked of it.
-ModelSpec unwindowed(ModelSpec model) {
-  model.sliding_window.reset();
-  return model;
-}
-
 double seconds(Flops work, FlopsPerSecond rate) {
   return work.count() / rate.count();
 }
@@ -41,49 +35,62 @@ PriceRate::PriceRate(double seconds_per_unit) {
   scaled_ = static_cast<std::int64_t>(scaled);
 }
 
+RoofLines::RoofLines(const Roofs& roofs, std::int64_t layers, const Work& of_run, const Work& of_unit) {
+  const auto times = static_cast<double>(layers);
+  compute_ = {whole_picoseconds(times * seconds(of_run.flops, roofs.compute)),
+              whole_picoseconds(times * seconds(of_unit.flops, roofs.compute))};
+  bandwidth_ = {whole_picoseconds(times * seconds(of_run.hbm_bytes, roofs.bandwidth)),
+                whole_picoseconds(times * seconds(of_unit.hbm_bytes, roofs.bandwidth))};
+}
+
+void RoofLines::add(std::int64_t runs, std::int64_t compute_units, std::int64_t bandwidth_units,
+                    StepCost& cost) const {
+  require_simulable(compute_.seconds_at(runs, compute_units) + bandwidth_.seconds_at(runs, bandwidth_units));
+  const std::int64_t compute = compute_.at(runs, compute_units);
+  const std::int64_t bandwidth = bandwidth_.at(runs, bandwidth_units);
+  if (compute >= bandwidth) {
+    cost.compute += Duration(compute);
+  } else {
+    cost.bandwidth += Duration(bandwidth);
+  }
+}
+
+Duration RoofLines::compute(std::int64_t runs, std::int64_t units) const {
+  require_simulable(compute_.seconds_at(runs, units));
+  return Duration(compute_.at(runs, units));
+}
+
+void RoofLines::add_growth(std::int64_t runs, std::int64_t units, std::int64_t growth, StepLine& line) const {
+  add_higher(compute_.at(runs, units) - bandwidth_.at(runs, units), compute_.per_unit_ps * growth,
+             bandwidth_.per_unit_ps * growth, line);
+}
+
 DecodeAttentionPrice::DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
                                            const Roofline& roofline) {
   const Roofs roofs = roofline.roofs(OperatorFamily::decode_attention);
   const Operator sequence = decode_attention(model, tensor_parallel, 1, 0, false);
   const Operator context_token = decode_attention(model, tensor_parallel, 0, 1, false);
-  const auto layers = static_cast<double>(model.layers);
   start_up_ = roofs.start_up * model.layers;
   start_up_per_sequence_ = roofline.decode_per_sequence_head() * (sequence.sequence_heads * model.layers);
-  compute_ = {whole_picoseconds(layers * seconds(sequence.flops, roofs.compute)),
-              whole_picoseconds(layers * seconds(context_token.flops, roofs.compute))};
-  bandwidth_ = {whole_picoseconds(layers * seconds(sequence.hbm_bytes, roofs.bandwidth)),
-                whole_picoseconds(layers * seconds(context_token.hbm_bytes, roofs.bandwidth))};
+  roofs_ = RoofLines(roofs, model.layers, {sequence.flops, sequence.hbm_bytes},
+                     {context_token.flops, context_token.hbm_bytes});
 }
 
-void DecodeAttentionPrice::add(const StepShape& shape, StepCost& cost) const {
-  const std::int64_t tokens = shape.decode_tokens();
-  const std::int64_t keys = shape.decode_keys();
-  const Duration arithmetic = compute(shape);
-  require_simulable(bandwidth_.seconds_at(tokens, keys));
-  cost.latency += start_up_per_sequence_ * shape.decodes;
-  if (shape.chunks.empty()) {
+void DecodeAttentionPrice::add(const DecodeShape& decodes, bool beside_prefill, StepCost& cost) const {
+  cost.latency += start_up_per_sequence_ * decodes.sequences;
+  if (!beside_prefill) {
     cost.latency += start_up_;
   }
-  const Duration bandwidth(bandwidth_.at(tokens, keys));
-  if (arithmetic >= bandwidth) {
-    cost.compute += arithmetic;
-  } else {
-    cost.bandwidth += bandwidth;
-  }
+  roofs_.add(decodes.tokens(), decodes.pairs(), decodes.keys(), cost);
 }
 
-Duration DecodeAttentionPrice::compute(const StepShape& shape) const {
-  const std::int64_t tokens = shape.decode_tokens();
-  const std::int64_t pairs = shape.decode_pairs();
-  require_simulable(compute_.seconds_at(tokens, pairs));
-  return Duration(compute_.at(tokens, pairs));
+Duration DecodeAttentionPrice::compute(const DecodeShape& decodes) const {
+  return roofs_.compute(decodes.tokens(), decodes.pairs());
 }
 
 void DecodeAttentionPrice::add_growth(std::int64_t decodes, std::int64_t context, std::int64_t context_growth,
                                       StepLine& line) const {
-  add_higher(compute_.at(decodes, context) - bandwidth_.at(decodes, context),
-             compute_.per_context_token_ps * context_growth, bandwidth_.per_context_token_ps * context_growth,
-             line);
+  roofs_.add_growth(decodes, context, context_growth, line);
 }
 
 PrefillAttentionPrice::PrefillAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel,
@@ -128,15 +135,13 @@ std::int64_t PrefillAttentionPrice::bandwidth_ps(std::int64_t tokens, std::int64
   return per_new_token_.times(tokens) + per_key_ps_ * std::min(past, window_ - 1);
 }
 
-std::int64_t PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, StepCost& cost) const {
-  std::int64_t tokens = 0;
+void PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
   std::int64_t compute = 0;
   std::int64_t bandwidth = 0;
   double most_s = 0;
   for (const ChunkShape& chunk : chunks) {
     most_s += most_seconds(chunk);
     require_simulable(most_s);
-    tokens += chunk.tokens;
     compute += compute_ps(chunk.tokens, chunk.past);
     bandwidth += bandwidth_ps(chunk.tokens, chunk.past);
   }
@@ -146,7 +151,9 @@ std::int64_t PrefillAttentionPrice::add(std::span<const ChunkShape> chunks, Step
   } else {
     cost.bandwidth += Duration(bandwidth);
   }
-  return tokens;
+  if (line != nullptr) {
+    add_growth(chunks, *line);
+  }
 }
 
 std::int64_t PrefillAttentionPrice::steps_within_window(const ChunkShape& chunk) const {

@@ -43,15 +43,52 @@ class PriceRate {
   std::int64_t scaled_ = 0;
 };
 
+/// The higher of two roofs, each a straight line in a number of units of work and one of runs (or sequences)
+/// that cost something of their own.
+class RoofLines {
+ public:
+  struct Work {
+    Flops flops{};
+    Bytes hbm_bytes{};
+  };
+  RoofLines() = default;
+  /// Throws ConfigError when one takes longer than any step may.
+  RoofLines(const Roofs& roofs, std::int64_t layers, const Work& of_run, const Work& of_unit);
+
+  void add(std::int64_t runs, std::int64_t units, StepCost& cost) const { add(runs, units, units, cost); }
+  /// With as many units for either roof.
+  void add(std::int64_t runs, std::int64_t compute_units, std::int64_t bandwidth_units, StepCost& cost) const;
+  /// Under the compute roof alone.
+  [[nodiscard]] Duration compute(std::int64_t runs, std::int64_t units) const;
+  /// Adds what each step costs more than the one before when it has so many more units, and cuts the line
+  /// where the other roof takes over.
+  void add_growth(std::int64_t runs, std::int64_t units, std::int64_t growth, StepLine& line) const;
+
+ private:
+  struct Line {
+    std::int64_t per_run_ps = 0;
+    std::int64_t per_unit_ps = 0;
+    [[nodiscard]] double seconds_at(std::int64_t runs, std::int64_t units) const {
+      return (static_cast<double>(per_run_ps) * static_cast<double>(runs) +
+              static_cast<double>(per_unit_ps) * static_cast<double>(units)) *
+             (1 / kPicosecondsPerSecond);
+    }
+    [[nodiscard]] std::int64_t at(std::int64_t runs, std::int64_t units) const {
+      return per_run_ps * runs + per_unit_ps * units;
+    }
+  };
+  Line compute_, bandwidth_;
+};
+
 /// Decode attention: start-up plus the higher of two straight lines in the context.
 class DecodeAttentionPrice {
  public:
   DecodeAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
 
-  /// The decodes of a step; the launch is paid by the chunks of it, if there are any.
-  void add(const StepShape& shape, StepCost& cost) const;
+  /// `beside_prefill`: the launch is paid by the chunks of the same step.
+  void add(const DecodeShape& decodes, bool beside_prefill, StepCost& cost) const;
   /// Under the compute roof alone.
-  [[nodiscard]] Duration compute(const StepShape& shape) const;
+  [[nodiscard]] Duration compute(const DecodeShape& decodes) const;
 
   /// Adds what each step costs more than the one before when the context grows by so much a step, and cuts
   /// the line where the other roof takes over.
@@ -59,20 +96,8 @@ class DecodeAttentionPrice {
                   StepLine& line) const;
 
  private:
-  struct Line {
-    std::int64_t per_sequence_ps = 0;
-    std::int64_t per_context_token_ps = 0;
-    [[nodiscard]] double seconds_at(std::int64_t decodes, std::int64_t context) const {
-      return (static_cast<double>(per_sequence_ps) * static_cast<double>(decodes) +
-              static_cast<double>(per_context_token_ps) * static_cast<double>(context)) *
-             (1 / kPicosecondsPerSecond);
-    }
-    [[nodiscard]] std::int64_t at(std::int64_t decodes, std::int64_t context) const {
-      return per_sequence_ps * decodes + per_context_token_ps * context;
-    }
-  };
   Duration start_up_, start_up_per_sequence_;
-  Line compute_, bandwidth_;
+  RoofLines roofs_;
 };
 
 /// Prefill attention: start-up plus the higher of two sums over the chunks.
@@ -80,15 +105,15 @@ class PrefillAttentionPrice {
  public:
   PrefillAttentionPrice(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline);
 
-  /// Returns the number of tokens in the chunks. Precondition: at least one chunk.
-  std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost) const;
-
-  /// Adds what each step costs more than the one before when every chunk finds the last one's tokens in its
-  /// past, and cuts the line where the other roof takes over or a window begins to count.
-  void add_growth(std::span<const ChunkShape> chunks, StepLine& line) const;
+  /// With a `line`, also adds to it what each step costs more than the one before when every chunk finds the
+  /// last one's tokens in its past, and cuts it where the other roof takes over or a window begins to count.
+  /// Precondition: at least one chunk.
+  void add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line = nullptr) const;
 
  private:
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
+
+  void add_growth(std::span<const ChunkShape> chunks, StepLine& line) const;
 
   /// No less than either roof, but for the rounding.
   [[nodiscard]] double most_seconds(const ChunkShape& chunk) const;

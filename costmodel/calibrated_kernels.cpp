@@ -34,8 +34,12 @@ RooflineParts without(double launch_s, const RooflineParts& parts) {
           std::max(parts.bandwidth_s - rest_s, 0.0)};
 }
 
+bool is_prefill(KernelFamily family) {
+  return family == KernelFamily::prefill_attention || family == KernelFamily::mla_prefill;
+}
+
 bool is_attention(KernelFamily family) {
-  return family == KernelFamily::prefill_attention || family == KernelFamily::decode_attention;
+  return is_prefill(family) || family == KernelFamily::decode_attention || family == KernelFamily::mla_decode;
 }
 
 /// The measured value next to an axis that lies outside of all of them.
@@ -44,8 +48,7 @@ std::optional<double> nearest_measured(const KernelFit& fit, const KernelCall& c
   constexpr std::size_t kLength = 1;
   const AxisRange range = fit.range[axis];
   const double value = call.axes[axis];
-  if (call.family == KernelFamily::elementwise ||
-      (call.family == KernelFamily::prefill_attention && axis == kBatch)) {
+  if (call.family == KernelFamily::elementwise || (is_prefill(call.family) && axis == kBatch)) {
     return std::nullopt;
   }
   if (value > range.high) {
@@ -70,7 +73,8 @@ CalibratedKernels::CalibratedKernels(const KernelProfile& kernels, const GpuSpec
 }
 
 ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
-  if (call.family == KernelFamily::collective && fallback_.has_described_links()) {
+  if (call.family == KernelFamily::collective &&
+      fallback_.has_described_links(static_cast<std::int64_t>(call.axes[0]))) {
     return {};  // collectives were measured within one node, over its own links
   }
   if (const KernelFit* fit = find_fit(kernels_, call.family, call.variant)) {
@@ -81,9 +85,8 @@ ChosenFit CalibratedKernels::choose(const KernelCall& call) const {
       return choose({call.family, std::string(other.measured), call.axes});
     }
   }
-  const bool has_formats = call.family == KernelFamily::gemm ||
-                           call.family == KernelFamily::prefill_attention ||
-                           call.family == KernelFamily::decode_attention;
+  const bool has_formats =
+      call.family == KernelFamily::gemm || call.family == KernelFamily::moe || is_attention(call.family);
   const KernelFit* common = has_formats ? find_fit(kernels_, call.family, kCommonFormat) : nullptr;
   return common != nullptr ? ChosenFit{common, std::string(kCommonFormat), true} : ChosenFit{};
 }
@@ -182,7 +185,7 @@ std::vector<Extrapolation> CalibratedKernels::extrapolations(const Operator& wor
   for (std::size_t i = 0; i < chosen.fit->range.size(); ++i) {
     if (const auto measured = nearest_measured(*chosen.fit, *work.call, i)) {
       // The call of prompt chunks stands for whole prompts that are as much work.
-      const bool is_prompt = work.call->family == KernelFamily::prefill_attention && axes[i] == "tokens";
+      const bool is_prompt = is_prefill(work.call->family) && axes[i] == "tokens";
       list.push_back({std::string(work.name), is_prompt ? "tokens + 2 past" : std::string(axes[i]),
                       work.call->axes[i], *measured});
     }

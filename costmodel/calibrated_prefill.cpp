@@ -1,39 +1,13 @@
 #include "costmodel/calibrated_prefill.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.hpp"
 #include "base/portable_math.hpp"
+#include "costmodel/knots.hpp"
 
 namespace inferometer {
 namespace {
-
-/// 1, 2, 3, 4, 6, 8, 12 ...: powers of two and the middle between them.
-std::int64_t knot_value(std::size_t knot) {
-  if (knot == 0) {
-    return 1;
-  }
-  const std::int64_t power = std::int64_t{1} << ((knot + 1) / 2);
-  return knot % 2 == 1 ? power : power + power / 2;
-}
-
-/// The knot at or below a number >= 1.
-std::size_t knot_below(std::int64_t number) {
-  const auto exponent = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(number)) - 1);
-  if (exponent == 0) {
-    return 0;
-  }
-  const std::size_t power = 2 * exponent - 1;
-  return number >= knot_value(power + 1) ? power + 1 : power;
-}
-
-/// Where a number lies between the knot below it and the next. All distances are powers of two.
-double share_beyond(std::int64_t number, std::size_t knot) {
-  const auto halvings = static_cast<int>(knot < 2 ? 0 : (knot - 1) / 2);
-  const std::uint64_t power = std::uint64_t{1} << halvings;
-  return static_cast<double>(number - knot_value(knot)) / static_cast<double>(power);
-}
 
 // Lengths beyond this are looked up when they are met.
 constexpr std::int64_t kLongestTabled = 1 << 20;
@@ -65,7 +39,7 @@ CalibratedPrefill::CalibratedPrefill(const CalibratedKernels& kernels, const Ope
 /// What a launch, a pair of query and key, a key and a query take, of all layers: from calls of one query
 /// over one and two keys.
 void CalibratedPrefill::take_coefficients(double layers) {
-  constexpr std::size_t kWindow = 6;
+  constexpr std::size_t kWindow = 6;  // latent attention has none, and a 0 there
   if (call_.axes[kWindow] > 0) {
     window_ = static_cast<std::int64_t>(call_.axes[kWindow]);
   }
@@ -74,7 +48,10 @@ void CalibratedPrefill::take_coefficients(double layers) {
   exact.overhang_tokens = 1;
   const auto query_over = [&](double past) {
     KernelCall call = call_;
-    call.axes = {1, 1, past, call_.axes[3], call_.axes[4], call_.axes[5], 0, 0};
+    call.axes[0] = 1;
+    call.axes[1] = 1;
+    call.axes[2] = past;
+    call.axes[kWindow] = 0;
     return roofline_parts(call, exact, kernels_.gpu());
   };
   const RooflineParts one_key = query_over(0);
@@ -140,8 +117,7 @@ CalibratedPrefill::Piece CalibratedPrefill::piece_of(const ChunkShape& chunk, co
   return piece;
 }
 
-std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost& cost,
-                                    StepLine* line) const {
+void CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
   std::int64_t tokens = 0;
   for (const ChunkShape& chunk : chunks) {
     tokens += chunk.tokens;
@@ -167,7 +143,6 @@ std::int64_t CalibratedPrefill::add(std::span<const ChunkShape> chunks, StepCost
     }
     line->steps = std::min(line->steps, ceil_div(piece.to_past - chunk.past, chunk.tokens));
   }
-  return tokens;
 }
 
 }  // namespace inferometer

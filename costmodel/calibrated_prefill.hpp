@@ -25,10 +25,9 @@ class CalibratedPrefill {
   /// `max_tokens` are tabulated. `kernels` outlives this object.
   CalibratedPrefill(const CalibratedKernels& kernels, const Operator& one_layer, std::int64_t max_tokens);
 
-  /// Returns the number of tokens in the chunks. With a `line`, also adds to it what each step costs more
-  /// than the one before when every chunk finds the last one's tokens in its past, and cuts it at the next
-  /// knot. Precondition: at least one chunk.
-  std::int64_t add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const;
+  /// With a `line`, also adds to it what each step costs more than the one before when every chunk finds the
+  /// last one's tokens in its past, and cuts it at the next knot. Precondition: at least one chunk.
+  void add(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const;
 
  private:
   /// A chunk's time along its past, up to a knot.

@@ -12,10 +12,14 @@
 
 #include "base/suggest.hpp"
 #include "costmodel/attention_prices.hpp"
+#include "costmodel/attention_rank.hpp"
+#include "costmodel/attention_terms.hpp"
 #include "costmodel/calibrated_decode.hpp"
 #include "costmodel/calibrated_gemm.hpp"
 #include "costmodel/calibrated_kernels.hpp"
 #include "costmodel/calibrated_prefill.hpp"
+#include "costmodel/latent_attention.hpp"
+#include "costmodel/latent_prices.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
@@ -43,17 +47,47 @@ struct CalibratedModel {
                   const Profile& fallback, const Parallelism& parallelism, const CostOptions& options)
       : model(priced),
         gpu(on),
-        tensor_parallel(parallelism.tensor),
+        split(parallelism.split()),
         kernel_profile(slowed(profile, parallelism.straggler)),
         roofline(gpu, fallback, CostLevel::roofline, parallelism),
         kernels(kernel_profile, gpu, roofline, options.resample) {}
 
   ModelSpec model;
   GpuSpec gpu;
-  std::int64_t tensor_parallel;
+  ModelSplit split;
   KernelProfile kernel_profile;
   Roofline roofline;
   CalibratedKernels kernels;
+};
+
+/// Decode attention as it was measured, with one position a sequence, and with more. They read the same KV
+/// and compute more: as long as that stays below what was measured, it hides behind the reading.
+class MeasuredDecode {
+ public:
+  MeasuredDecode(CalibratedDecode measured, DecodeAttentionPrice by_roofline)
+      : measured_(std::move(measured)), by_roofline_(std::move(by_roofline)) {}
+
+  void add(const DecodeShape& decodes, bool beside_prefill, StepCost& cost) const {
+    if (decodes.queries == 1) {
+      measured_.add(decodes.sequences, decodes.context, beside_prefill, cost);
+      return;
+    }
+    StepCost verification;
+    measured_.add(decodes.sequences, decodes.keys(), beside_prefill, verification);
+    const Duration arithmetic = by_roofline_.compute(decodes);
+    if (arithmetic > verification.compute + verification.bandwidth) {
+      verification.compute = arithmetic;
+      verification.bandwidth = {};
+    }
+    cost = cost + verification;
+  }
+  void add_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth, StepLine& line) const {
+    measured_.add_growth(decodes, context, growth, line);
+  }
+
+ private:
+  CalibratedDecode measured_;
+  DecodeAttentionPrice by_roofline_;
 };
 
 class CalibratedPrices {
@@ -61,66 +95,70 @@ class CalibratedPrices {
   CalibratedPrices(std::unique_ptr<const CalibratedModel> calibrated, const PricerLimits& limits)
       : calibrated_(std::move(calibrated)) {
     const ModelSpec& model = calibrated_->model;
-    const std::int64_t degree = calibrated_->tensor_parallel;
-    add_gemms(token_operators(model, degree, 1));
-    add_gemms(row_operators(model, degree, 1));
-    const Operator decode = decode_attention(model, degree, 1, 1, false);
-    if (kernels().choose(*decode.call).fit != nullptr) {
-      decode_.emplace(kernels(), decode, limits.max_rows);
+    const std::int64_t degree = calibrated_->split.tensor;
+    add_gemms(token_operators(model, calibrated_->split, 1));
+    add_gemms(row_operators(model, calibrated_->split, 1));
+    if (model.latent) {
+      attention_.push_back(up_projection_term());
+      attention_.push_back(
+          std::make_unique<AbsorptionTerm>(model, degree, calibrated_->roofline, limits.max_decode_tokens()));
     }
-    roofline_decode_.emplace(model, degree, calibrated_->roofline);
-    const Operator prefill = prefill_attention(model, degree, {&kAnyChunk, 1});
-    if (kernels().choose(*prefill.call).fit != nullptr) {
-      prefill_.emplace(kernels(), prefill, limits.max_tokens);
-    } else {
-      roofline_prefill_.emplace(model, degree, calibrated_->roofline);
+    for (const AttentionPart& part : attention_parts(model)) {
+      attention_.push_back(prefill_term(part, limits));
+      attention_.push_back(decode_term(part, limits));
     }
   }
 
   [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
-    return costs_of(token_operators(calibrated_->model, calibrated_->tensor_parallel, tokens), tokens);
+    return costs_of(token_operators(calibrated_->model, calibrated_->split, tokens));
   }
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
-    return costs_of(row_operators(calibrated_->model, calibrated_->tensor_parallel, rows), rows);
+    return costs_of(row_operators(calibrated_->model, calibrated_->split, rows));
   }
-  void add_decodes(const StepShape& shape, StepCost& cost) const {
-    if (!decode_) {
-      roofline_decode_->add(shape, cost);
-    } else if (shape.queries == 1) {
-      decode_->add(shape.decodes, shape.decode_context, !shape.chunks.empty(), cost);
-    } else {
-      add_verification(shape, cost);
-    }
-  }
-  void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
-                         StepLine& line) const {
-    decode_ ? decode_->add_growth(decodes, context, growth, line)
-            : roofline_decode_->add_growth(decodes, context, growth, line);
-  }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
-    if (prefill_) {
-      return prefill_->add(chunks, cost, line);
-    }
-    if (line != nullptr) {
-      roofline_prefill_->add_growth(chunks, *line);
-    }
-    return roofline_prefill_->add(chunks, cost);
-  }
+  [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
  private:
   [[nodiscard]] const CalibratedKernels& kernels() const { return calibrated_->kernels; }
 
-  /// Measured is one position a sequence. More of them read the same KV and compute more: as long as that
-  /// stays below what was measured, it hides behind the reading.
-  void add_verification(const StepShape& shape, StepCost& cost) const {
-    StepCost measured;
-    decode_->add(shape.decodes, shape.decode_keys(), !shape.chunks.empty(), measured);
-    const Duration arithmetic = roofline_decode_->compute(shape);
-    if (arithmetic > measured.compute + measured.bandwidth) {
-      measured.compute = arithmetic;
-      measured.bandwidth = {};
+  [[nodiscard]] bool has_fit(const Operator& part) const {
+    return part.call && kernels().choose(*part.call).fit != nullptr;
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> up_projection_term() const {
+    const ModelSpec& model = calibrated_->model;
+    const std::int64_t degree = calibrated_->split.tensor;
+    const Operator any = up_projection(model, degree, 1);
+    if (has_fit(any)) {
+      return std::make_unique<UpProjectionTerm<CalibratedUpProjection>>(
+          kUpProjection, CalibratedUpProjection(kernels(), any));
     }
-    cost = cost + measured;
+    return std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
+        kUpProjection, UpProjectionPrice(model, degree, calibrated_->roofline));
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> prefill_term(const AttentionPart& part,
+                                                                  const PricerLimits& limits) const {
+    const std::int64_t degree = calibrated_->split.tensor;
+    const Operator any = prefill_attention(part, degree, {&kAnyChunk, 1});
+    if (has_fit(any)) {
+      return std::make_unique<PrefillTerm<CalibratedPrefill>>(
+          part, CalibratedPrefill(kernels(), any, limits.max_tokens));
+    }
+    return std::make_unique<PrefillTerm<PrefillAttentionPrice>>(
+        part, PrefillAttentionPrice(part.layers, degree, calibrated_->roofline));
+  }
+
+  [[nodiscard]] std::unique_ptr<const AttentionTerm> decode_term(const AttentionPart& part,
+                                                                 const PricerLimits& limits) const {
+    const std::int64_t degree = calibrated_->split.tensor;
+    const Operator any = decode_attention(
+        part, degree, StepShape{.decodes = 1, .decode_context = 1, .decode_window_context = 1});
+    DecodeAttentionPrice by_roofline(part.layers, degree, calibrated_->roofline);
+    if (has_fit(any)) {
+      return std::make_unique<DecodeTerm<MeasuredDecode>>(
+          part, MeasuredDecode(CalibratedDecode(kernels(), any, limits.max_rows), std::move(by_roofline)));
+    }
+    return std::make_unique<DecodeTerm<DecodeAttentionPrice>>(part, std::move(by_roofline));
   }
 
   void add_gemms(const std::vector<Operator>& operators) {
@@ -131,40 +169,43 @@ class CalibratedPrices {
     }
   }
 
-  [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators, std::int64_t rows) const {
+  [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators) const {
     OperatorCosts costs;
     for (const Operator& part : operators) {
       const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
                                      [&part](const auto& named) { return named.first == part.name; });
-      costs.add(part.name, gemm != gemms_.end() ? rounded(gemm->second.parts(rows)) : kernels().time(part),
-                part.repeats, kernels().is_extrapolated(part));
+      const RoofTimes times = gemm != gemms_.end()
+                                  ? rounded(gemm->second.parts(static_cast<std::int64_t>(part.call->axes[0])))
+                                  : kernels().time(part);
+      costs.add(part.name, times, part.repeats, kernels().is_extrapolated(part));
     }
     return costs;
   }
 
   std::unique_ptr<const CalibratedModel> calibrated_;
   std::vector<std::pair<std::string_view, CalibratedGemm>> gemms_;
-  std::optional<CalibratedDecode> decode_;
-  std::optional<DecodeAttentionPrice> roofline_decode_;  // where decode_ has nothing to say
-  std::optional<CalibratedPrefill> prefill_;
-  std::optional<PrefillAttentionPrice> roofline_prefill_;
+  AttentionTerms attention_;
 };
 
 /// The operators of the largest steps that the engine's limits allow.
-std::vector<Operator> extreme_operators(const ModelSpec& model, std::int64_t tensor_parallel,
+std::vector<Operator> extreme_operators(const ModelSpec& model, const ModelSplit& split,
                                         const PricerLimits& limits) {
-  std::vector<Operator> list =
-      token_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_tokens, 1));
+  std::vector<Operator> list = token_operators(model, split, std::max<std::int64_t>(limits.max_tokens, 1));
   const std::vector<Operator> rows =
-      row_operators(model, tensor_parallel, std::max<std::int64_t>(limits.max_decode_tokens(), 1));
+      row_operators(model, split, std::max<std::int64_t>(limits.max_decode_tokens(), 1));
   list.insert(list.end(), rows.begin(), rows.end());
   const std::int64_t batch = std::max<std::int64_t>(limits.max_rows, 1);
   const std::int64_t longest = std::max<std::int64_t>(limits.max_context, 2);
-  const std::int64_t attended = std::min(longest, model.sliding_window.value_or(longest));
-  list.push_back(decode_attention(model, tensor_parallel, batch, attended * batch, false));
   const std::int64_t last = std::clamp<std::int64_t>(limits.max_tokens, 1, longest);
   const ChunkShape last_chunk{last, longest - last};
-  list.push_back(prefill_attention(model, tensor_parallel, {&last_chunk, 1}));
+  StepShape decodes{.decodes = batch};
+  decodes.add_context(ContextTokens{longest, std::min(longest, model.sliding_window.value_or(longest))} *
+                      batch);
+  for (const StepShape& shape : {decodes, StepShape{.chunks = {&last_chunk, 1}}}) {
+    const AttentionRank rank(shape, split.attention_data);
+    const std::vector<Operator> attention = attention_operators(model, split.tensor, rank.shape());
+    list.insert(list.end(), attention.begin(), attention.end());
+  }
   return list;
 }
 
@@ -178,8 +219,7 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
   std::vector<std::string> by_roofline;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       scaled;  // by format and measured one
-  const std::vector<Operator> operators =
-      extreme_operators(calibrated.model, calibrated.tensor_parallel, limits);
+  const std::vector<Operator> operators = extreme_operators(calibrated.model, calibrated.split, limits);
   for (const Operator& part : operators) {
     if (!part.call) {
       continue;  // what nobody measures is always the roofline's
@@ -224,7 +264,7 @@ std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const
   CostBasis basis = basis_of(*calibrated, limits);
   return std::make_unique<TabledPricer<CalibratedPrices>>(CalibratedPrices(std::move(calibrated), limits),
                                                           std::move(basis), with_host_of(model, options),
-                                                          limits);
+                                                          limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.hpp"
 #include "costmodel/roofline.hpp"
 
 namespace inferometer {
@@ -24,25 +23,38 @@ ReplicaLinks::Link ReplicaLinks::slowed_link(const GpuLink& link, double straggl
   return {to_seconds(link.latency) * straggler, link.bandwidth.count() / straggler};
 }
 
-ReplicaLinks::ReplicaLinks(const GpuSpec& gpu, const Profile& profile, bool fitted,
-                           const Parallelism& parallelism)
-    : gpus_(parallelism.tensor),
-      in_node_(parallelism.tensor_in_node),
-      is_described_(parallelism.spans_nodes() || parallelism.in_node.has_value()) {
+ReplicaLinks::Group ReplicaLinks::group_of(const GpuSpec& gpu, const Profile& profile, bool fitted,
+                                           const Parallelism& parallelism, std::int64_t gpus,
+                                           std::int64_t in_node) {
   constexpr std::int64_t kSmallestGroup = 2;
   const double straggler = parallelism.straggler;
-  const std::int64_t group = std::max(in_node_, kSmallestGroup);
+  const std::int64_t fitted_gpus = std::max(in_node, kSmallestGroup);
+  Group group;
+  group.gpus = gpus;
+  group.in_node = in_node;
+  group.is_described = in_node < gpus || parallelism.in_node.has_value();
   GpuLink near{described_link(gpu), Duration()};
   if (fitted) {
-    const LinkEfficiency& fit = link_efficiency(profile, group);
-    start_up_ = slowed(fit.start_up, straggler);
+    const LinkEfficiency& fit = link_efficiency(profile, fitted_gpus);
+    group.start_up = slowed(fit.start_up, straggler);
     near.bandwidth = near.bandwidth * fit.link_efficiency;
   }
-  bandwidth_ = BytesPerSecond(near.bandwidth.count() / straggler);
-  near_ = slowed_link(parallelism.in_node.value_or(near), straggler);
+  group.bandwidth = BytesPerSecond(near.bandwidth.count() / straggler);
+  group.near = slowed_link(parallelism.in_node.value_or(near), straggler);
   if (!parallelism.in_node) {
-    near_.latency_s = to_seconds(start_up_) / static_cast<double>(2 * (group - 1));
+    group.near.latency_s = to_seconds(group.start_up) / static_cast<double>(2 * (fitted_gpus - 1));
   }
+  return group;
+}
+
+ReplicaLinks::ReplicaLinks(const GpuSpec& gpu, const Profile& profile, bool fitted,
+                           const Parallelism& parallelism) {
+  const double straggler = parallelism.straggler;
+  const std::int64_t stage = parallelism.tensor * parallelism.attention_data;
+  tensor_ = group_of(gpu, profile, fitted, parallelism, parallelism.tensor, parallelism.tensor_in_node);
+  const std::int64_t stage_in_node = parallelism.stage_in_node > 0 ? parallelism.stage_in_node : stage;
+  stage_ = group_of(gpu, profile, fitted, parallelism, stage,
+                    parallelism.attention_data == 1 ? parallelism.tensor_in_node : stage_in_node);
   if (parallelism.between_nodes) {
     far_ = slowed_link(*parallelism.between_nodes, straggler);
   }
@@ -52,23 +64,37 @@ ReplicaLinks::ReplicaLinks(const GpuSpec& gpu, const Profile& profile, bool fitt
 }
 
 double ReplicaLinks::ring_s(const Operator& work) const {
+  const Group& all = group(work);
   const auto steps = static_cast<double>(work.ring_steps);
   const double message = static_cast<double>(work.link_bytes.count()) / steps;
-  const double slowest = std::min(near_.bandwidth, static_cast<double>(in_node_) * far_.bandwidth);
-  return steps * (std::max(near_.latency_s, far_.latency_s) + message / slowest);
+  const double slowest = std::min(all.near.bandwidth, static_cast<double>(all.in_node) * far_.bandwidth);
+  return steps * (std::max(all.near.latency_s, far_.latency_s) + message / slowest);
 }
 
 double ReplicaLinks::levels_s(const Operator& work) const {
-  const std::int64_t passes = work.ring_steps / (gpus_ - 1);
-  const std::int64_t nodes = gpus_ / in_node_;
+  const Group& all = group(work);
+  const std::int64_t passes = work.ring_steps / (all.gpus - 1);
+  const std::int64_t nodes = all.gpus / all.in_node;
   const double message = static_cast<double>(work.link_bytes.count()) / static_cast<double>(work.ring_steps);
-  const auto near_steps = static_cast<double>(passes * (in_node_ - 1));
+  const auto near_steps = static_cast<double>(passes * (all.in_node - 1));
   const auto far_steps = static_cast<double>(passes * (nodes - 1));
-  double seconds = near_steps * (near_.latency_s + static_cast<double>(nodes) * message / near_.bandwidth);
+  double seconds =
+      near_steps * (all.near.latency_s + static_cast<double>(nodes) * message / all.near.bandwidth);
   if (nodes > 1) {
     seconds += far_steps * (far_.latency_s + message / far_.bandwidth);
   }
   return seconds;
+}
+
+double ReplicaLinks::direct_s(const Operator& work) const {
+  const Group& all = group(work);
+  const double message = static_cast<double>(work.link_bytes.count()) / static_cast<double>(all.gpus - 1);
+  const double near_s =
+      all.near.latency_s + static_cast<double>(all.in_node - 1) * message / all.near.bandwidth;
+  const std::int64_t outside = all.gpus - all.in_node;
+  return outside == 0
+             ? near_s
+             : std::max(near_s, far_.latency_s + static_cast<double>(outside) * message / far_.bandwidth);
 }
 
 Duration ReplicaLinks::time(const Operator& work) const {
@@ -76,19 +102,22 @@ Duration ReplicaLinks::time(const Operator& work) const {
     return Duration(
         whole_picoseconds(hop_.latency_s + static_cast<double>(work.link_bytes.count()) / hop_.bandwidth));
   }
-  if (is_described_) {
-    INFEROMETER_CHECK(work.ring_steps > 0, "a collective that nobody takes part in");
-    const bool has_ring = in_node_ > 1 && in_node_ < gpus_;  // else both are the same
+  const Group& all = group(work);
+  if (all.is_described) {
+    if (work.ring_steps == 0) {
+      return Duration(whole_picoseconds(direct_s(work)));
+    }
+    const bool has_ring = all.in_node > 1 && all.in_node < all.gpus;  // else both are the same
     const double levels = levels_s(work);
     return Duration(whole_picoseconds(has_ring ? std::min(levels, ring_s(work)) : levels));
   }
-  require_simulable(static_cast<double>(work.link_bytes.count()) / bandwidth_.count());
-  return start_up_ + work.link_bytes / bandwidth_;
+  require_simulable(static_cast<double>(work.link_bytes.count()) / all.bandwidth.count());
+  return all.start_up + work.link_bytes / all.bandwidth;
 }
 
 bool ReplicaLinks::is_estimate(const Operator& work) const {
   return work.family == OperatorFamily::transfer ||
-         (work.family == OperatorFamily::collective && is_described_);
+         (work.family == OperatorFamily::collective && group(work).is_described);
 }
 
 }  // namespace inferometer

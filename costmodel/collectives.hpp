@@ -20,6 +20,10 @@
 // communication operations in MPICH", IJHPCA 19, 2005. Neither has the start-up of the library's kernels, so
 // that small messages are priced low. a1 of fitted links is the start-up of the all-reduce over its ring.
 //
+// An all-to-all sends each peer its own part at once: of n GPUs, g of them in a node, the g - 1 near ones'
+// over the link in the node and the others' over the NIC, max(a1 + (g - 1) s / b1, a2 + (n - g) s / b2) for s
+// bytes to each.
+//
 // A stage of a pipeline sends over its own link to the next: latency + bytes / bandwidth, and, where prices
 // stand on kernels, the start-up of a send and what it reaches of a link of the GPU's description.
 
@@ -41,8 +45,10 @@ class ReplicaLinks {
   /// longer than any step may.
   [[nodiscard]] Duration time(const Operator& work) const;
 
-  /// Whether collectives go over links that the parallelism describes.
-  [[nodiscard]] bool are_described() const { return is_described_; }
+  /// Whether collectives of so many GPUs go over links that the parallelism describes.
+  [[nodiscard]] bool are_described(std::int64_t gpus) const {
+    return (gpus > tensor_.gpus ? stage_ : tensor_).is_described;
+  }
 
   /// Whether the time is one by latency and bandwidth, which the profile has no fit of.
   [[nodiscard]] bool is_estimate(const Operator& work) const;
@@ -54,14 +60,25 @@ class ReplicaLinks {
     double bandwidth = 0;
   };
   static Link slowed_link(const GpuLink& link, double straggler);
+  /// GPUs that talk to each other: a tensor group or all of a stage.
+  struct Group {
+    std::int64_t gpus = 1, in_node = 1;
+    bool is_described = false;
+    Duration start_up{};  // of a fitted collective
+    BytesPerSecond bandwidth;
+    Link near;
+  };
+  static Group group_of(const GpuSpec& gpu, const Profile& profile, bool fitted,
+                        const Parallelism& parallelism, std::int64_t gpus, std::int64_t in_node);
+  [[nodiscard]] const Group& group(const Operator& work) const {
+    return work.is_among_stage ? stage_ : tensor_;
+  }
   [[nodiscard]] double ring_s(const Operator& work) const;
   [[nodiscard]] double levels_s(const Operator& work) const;
+  [[nodiscard]] double direct_s(const Operator& work) const;
 
-  std::int64_t gpus_, in_node_;
-  bool is_described_;
-  Duration start_up_;  // of a fitted collective
-  BytesPerSecond bandwidth_;
-  Link near_, far_, hop_;
+  Group tensor_, stage_;
+  Link far_, hop_;
 };
 
 }  // namespace inferometer

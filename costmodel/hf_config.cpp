@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "base/suggest.hpp"
 #include "costmodel/config_fields.hpp"
+#include "costmodel/hf_experts.hpp"
+#include "costmodel/hf_quantization.hpp"
 #include "costmodel/sliding_window.hpp"
 
 namespace inferometer {
@@ -18,14 +21,19 @@ constexpr std::int64_t kMaxLayers = 1'000;
 constexpr std::int64_t kMaxHidden = 1'000'000;
 constexpr std::int64_t kMaxHeads = 4'096;
 constexpr std::int64_t kMaxHeadDim = 4'096;
-constexpr std::int64_t kMaxFfn = 10'000'000;
+constexpr std::int64_t kMaxRank = 100'000;
 constexpr std::int64_t kMaxVocab = 10'000'000;
 constexpr std::int64_t kMaxPositions = 1'000'000'000;
 
+/// Its text_config is the model; images come in through parts that are not priced.
+constexpr const char* kMultimodalLlama4 = "Llama4ForConditionalGeneration";
+
 enum class Bias { none, by_key, on_qkv };
+enum class Heads { grouped, latent };
 
 /// What differs between the supported classes. Defaults are those of the configuration classes of
-/// transformers 4.5x.
+/// transformers 4.5x. The norm of query and key heads in Llama 4 has no weights and counts as part of the
+/// rotary embedding.
 struct Architecture {
   const char* name;
   std::int64_t default_kv_heads;  ///< when num_key_value_heads is absent; 0: as many as query heads
@@ -33,13 +41,30 @@ struct Architecture {
   Bias bias;
   bool qk_norm;
   WindowRule window;
+  Heads heads = Heads::grouped;
+  ExpertRule experts = ExpertRule::none;
 };
 
-constexpr std::array<Architecture, 4> kArchitectures{{
+constexpr std::array<Architecture, 12> kArchitectures{{
     {"LlamaForCausalLM", 0, 0, Bias::by_key, false, WindowRule::never},
     {"MistralForCausalLM", 8, 0, Bias::none, false, WindowRule::on_every_layer},
     {"Qwen2ForCausalLM", 32, 0, Bias::on_qkv, false, WindowRule::by_layer},
     {"Qwen3ForCausalLM", 32, 128, Bias::by_key, true, WindowRule::by_layer},
+    {"MixtralForCausalLM", 8, 0, Bias::none, false, WindowRule::if_given, Heads::grouped,
+     ExpertRule::mixtral},
+    {"Qwen2MoeForCausalLM", 16, 0, Bias::on_qkv, false, WindowRule::by_layer, Heads::grouped,
+     ExpertRule::qwen2},
+    {"Qwen3MoeForCausalLM", 4, 0, Bias::by_key, true, WindowRule::by_layer, Heads::grouped,
+     ExpertRule::qwen3},
+    {"GptOssForCausalLM", 8, 64, Bias::by_key, false, WindowRule::alternating, Heads::grouped,
+     ExpertRule::gpt_oss},
+    {"Llama4ForCausalLM", 8, 128, Bias::by_key, false, WindowRule::chunks, Heads::grouped,
+     ExpertRule::llama4},
+    {kMultimodalLlama4, 8, 128, Bias::by_key, false, WindowRule::chunks, Heads::grouped, ExpertRule::llama4},
+    {"DeepseekV2ForCausalLM", 0, 0, Bias::none, false, WindowRule::never, Heads::latent,
+     ExpertRule::deepseek2},
+    {"DeepseekV3ForCausalLM", 0, 0, Bias::none, false, WindowRule::never, Heads::latent,
+     ExpertRule::deepseek3},
 }};
 
 struct Refusal {
@@ -48,19 +73,21 @@ struct Refusal {
 };
 
 constexpr Refusal kRefusals[] = {
-    {"num_local_experts", "mixture of experts is not priced yet"},
-    {"num_experts", "mixture of experts is not priced yet"},
-    {"n_routed_experts", "mixture of experts is not priced yet"},
-    {"moe_intermediate_size", "mixture of experts is not priced yet"},
-    {"kv_lora_rank", "multi-head latent attention is not priced yet"},
-    {"quantization_config", "quantised weights are not priced yet"},
-    {"compression_config", "quantised weights are not priced yet"},
-    {"text_config", "multimodal models are not priced; give the config.json of a text-only model"},
-    {"vision_config", "multimodal models are not priced; give the config.json of a text-only model"},
     {"is_encoder_decoder", "encoder-decoder models are not priced; only decoder-only ones are"},
     {"mlp_bias", "a bias in the feed-forward layers is not priced"},
     {"sliding_window_pattern", "windows that differ between layers are not priced"},
 };
+
+constexpr const char* kMultimodalKeys[] = {"text_config", "vision_config"};
+
+void refuse_multimodal(ConfigFields& fields) {
+  for (const char* key : kMultimodalKeys) {
+    if (fields.says_something(key)) {
+      fields.fail(key, fields.shown(key) +
+                           ": multimodal models are not priced; give the config.json of a text-only model");
+    }
+  }
+}
 
 void refuse_what_is_not_priced(ConfigFields& fields) {
   for (const Refusal& refusal : kRefusals) {
@@ -149,10 +176,53 @@ void read_heads(ConfigFields& fields, const Architecture& architecture, ModelSpe
   }
 }
 
+/// Every head has its own keys and values, made from one compressed vector.
+void read_latent_attention(ConfigFields& fields, ModelSpec& model) {
+  model.heads = fields.required_count("num_attention_heads", kMaxHeads);
+  model.kv_heads = model.heads;
+  LatentAttention latent;
+  latent.q_rank = fields.count("q_lora_rank", kMaxRank).value_or(0);
+  latent.kv_rank = fields.required_count("kv_lora_rank", kMaxRank);
+  latent.rope_dim = fields.required_count("qk_rope_head_dim", kMaxHeadDim);
+  latent.nope_dim = fields.required_count("qk_nope_head_dim", kMaxHeadDim);
+  latent.value_dim = fields.required_count("v_head_dim", kMaxHeadDim);
+  model.head_dim = latent.nope_dim + latent.rope_dim;
+  model.latent = latent;
+}
+
 void read_bias(ConfigFields& fields, const Architecture& architecture, ModelSpec& model) {
   const bool by_key = architecture.bias == Bias::by_key && fields.flag_or("attention_bias", false);
   model.attention_bias = by_key || architecture.bias == Bias::on_qkv;
   model.output_bias = by_key;
+}
+
+void read_attention(ConfigFields& fields, const Architecture& architecture, ModelSpec& model) {
+  if (architecture.heads == Heads::latent) {
+    read_latent_attention(fields, model);
+  } else {
+    if (fields.says_something("kv_lora_rank")) {
+      fields.fail("kv_lora_rank",
+                  fields.shown("kv_lora_rank") + ": this class has no multi-head latent attention");
+    }
+    read_heads(fields, architecture, model);
+  }
+  read_bias(fields, architecture, model);
+  model.qk_norm = architecture.qk_norm;
+  model.attention_sinks = architecture.experts == ExpertRule::gpt_oss;
+  LayerWindows windows = read_sliding_window(fields, architecture.window, model.layers, kMaxPositions);
+  model.sliding_window = windows.window;
+  model.full_layers = std::move(windows.full_layers);
+}
+
+/// What describes the text model: keys of the file, or of its text_config.
+void read_shape(ConfigFields& fields, const Architecture& architecture, ModelSpec& model) {
+  model.layers = fields.required_count("num_hidden_layers", kMaxLayers);
+  model.hidden = fields.required_count("hidden_size", kMaxHidden);
+  read_attention(fields, architecture, model);
+  read_feed_forward(fields, architecture.experts, model);
+  model.vocab = fields.required_count("vocab_size", kMaxVocab);
+  model.max_positions = fields.required_count("max_position_embeddings", kMaxPositions);
+  model.tied_embeddings = fields.flag_or("tie_word_embeddings", false);
 }
 
 }  // namespace
@@ -163,6 +233,10 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
   ConfigFields fields(object, diagnostics);
   refuse_what_is_not_priced(fields);
   const Architecture* architecture = find_architecture(fields);
+  const bool is_multimodal = architecture != nullptr && architecture->name == kMultimodalLlama4;
+  if (!is_multimodal) {
+    refuse_multimodal(fields);
+  }
   if (architecture == nullptr) {
     // The keys of a class we do not know may mean anything: no further mistakes are made up from them.
     diagnostics.throw_if_any();
@@ -171,18 +245,17 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
   ModelSpec model;
   model.name = file;
   model.architecture = architecture->name;
-  model.layers = fields.required_count("num_hidden_layers", kMaxLayers);
-  model.hidden = fields.required_count("hidden_size", kMaxHidden);
-  read_heads(fields, *architecture, model);
-  model.ffn = fields.required_count("intermediate_size", kMaxFfn);
-  model.vocab = fields.required_count("vocab_size", kMaxVocab);
-  model.max_positions = fields.required_count("max_position_embeddings", kMaxPositions);
-  model.tied_embeddings = fields.flag_or("tie_word_embeddings", false);
-  model.qk_norm = architecture->qk_norm;
-  read_bias(fields, *architecture, model);
-  model.sliding_window = read_sliding_window(fields, architecture->window, model.layers, kMaxPositions);
+  if (is_multimodal) {
+    const JsonObject text_config = object.inside("text_config");
+    ConfigFields text_fields(text_config, diagnostics);
+    refuse_what_is_not_priced(text_fields);
+    read_shape(text_fields, *architecture, model);
+  } else {
+    read_shape(fields, *architecture, model);
+  }
   model.weight_bytes = read_weight_bytes(fields);
   model.kv_bytes = model.weight_bytes;
+  read_quantization(fields, model);
   diagnostics.throw_if_any();
   return model;
 }

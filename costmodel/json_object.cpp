@@ -82,7 +82,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& file) {
 
 }  // namespace
 
-JsonObject::JsonObject(std::string_view text, std::string file) : file_(std::move(file)) {
+JsonObject::JsonObject(std::string_view text, std::string file) : file_(std::move(file)), whole_{file_} {
   check_depth(text, file_);
   root_ = parse_json(text, file_);
   if (!root_.is_object()) {
@@ -128,7 +128,16 @@ const nlohmann::json* JsonObject::find(std::string_view key) const {
 
 Position JsonObject::where(std::string_view key) const {
   const auto found = places_.find(key);
-  return found == places_.end() ? Position{file_} : found->second;
+  return found == places_.end() ? whole_ : found->second;
+}
+
+JsonObject JsonObject::inside(std::string_view key) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr || !value->is_object()) {
+    throw ConfigError(where(key),
+                      std::string(key) + (value == nullptr ? " is missing" : " is not an object"));
+  }
+  return {*value, file_, where(key)};
 }
 
 }  // namespace inferometer

@@ -25,15 +25,23 @@ class JsonObject {
 
   /// nullptr when there is no such key. A JSON null is a value.
   [[nodiscard]] const nlohmann::json* find(std::string_view key) const;
-  /// Place of a key of the object; of the file when there is no such key.
+  /// Place of a key of the object; of the file, or of the key that the object is the value of, when
+  /// there is no such key.
   [[nodiscard]] Position where(std::string_view key) const;
 
+  /// The object that is the value of a key; its own keys stand where that key does. Throws ConfigError when
+  /// the value is missing or something else.
+  [[nodiscard]] JsonObject inside(std::string_view key) const;
+
  private:
+  JsonObject(nlohmann::json root, std::string file, Position place)
+      : file_(std::move(file)), root_(std::move(root)), whole_(std::move(place)) {}
   void scan_keys(std::string_view text);
 
   std::string file_;
   nlohmann::json root_;
-  std::map<std::string, Position, std::less<>> places_;
+  Position whole_;  // place of what has none of its own
+  std::map<std::string, Position, std::less<>> places_{};
 };
 
 }  // namespace inferometer

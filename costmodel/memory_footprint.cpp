@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 #include "costmodel/operators.hpp"
+#include "costmodel/weight_count.hpp"
 #include "hardware/profile.hpp"
 
 namespace inferometer {
@@ -20,9 +21,13 @@ constexpr std::int64_t kMaxCount = 100'000'000;
 /// vLLM pads the rows of embedding and lm_head to this before it splits them (DEFAULT_VOCAB_PADDING_SIZE).
 constexpr std::int64_t kVocabPadding = 64;
 
-/// Live bytes of the forward pass per token, in units of 2 * hidden: aiconfigurator's table for dense models
-/// (ai-dynamo/aiconfigurator @095f58a5), by GPUs in the group; between its entries the one for fewer GPUs.
-double forward_coefficient(std::int64_t tensor_parallel) {
+/// Live bytes of the forward pass per token, in units of 2 * hidden: aiconfigurator's tables for dense models
+/// and mixtures of experts (ai-dynamo/aiconfigurator @095f58a5), by GPUs in the group; between its entries
+/// the one for fewer GPUs.
+double forward_coefficient(const ModelSpec& model, std::int64_t tensor_parallel) {
+  if (model.moe_layers() > 0) {
+    return tensor_parallel >= 4 ? 10.0 : tensor_parallel >= 2 ? 13.0 : 22.0;
+  }
   if (tensor_parallel >= 4) {
     return 5.0;
   }
@@ -58,24 +63,25 @@ void check_settings(const MemorySettings& settings) {
   diagnostics.throw_if_any();
 }
 
-/// Of weights of the layers' matrices, scales included.
-Bytes matrix_bytes(const ModelSpec& model, std::int64_t weights) {
-  if (model.weight_format == "bf16") {
+/// Of matrices in a format, scales included.
+Bytes matrix_bytes(const ModelSpec& model, std::string_view format, std::int64_t weights) {
+  if (format == "bf16") {
     return Bytes(weights * model.weight_bytes);
   }
   return Bytes(static_cast<std::int64_t>(
-      std::ceil(static_cast<double>(weights) * weight_format(model.weight_format).weight_bytes)));
+      std::ceil(static_cast<double>(weights) * weight_format(format).weight_bytes)));
 }
 
-MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, std::int64_t tensor_parallel,
+MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, const ModelSplit& split,
                                 const MemorySettings& settings) {
+  const std::int64_t tensor_parallel = split.tensor;
   MemoryFootprint footprint;
   footprint.tensor_parallel = tensor_parallel;
   footprint.block_size = settings.block_size;
   footprint.usable = gpu.hbm_usable;
   footprint.budget = Bytes(static_cast<std::int64_t>(
       std::floor(static_cast<double>(gpu.hbm_usable.count()) * settings.gpu_memory_utilization)));
-  footprint.weights = weight_bytes_per_gpu(model, tensor_parallel);
+  footprint.weights = weight_bytes_per_gpu(model, split);
   footprint.activations = peak_activation_bytes(model, tensor_parallel, settings);
   footprint.other = kOtherBytes;
   footprint.kv_bytes_per_token = model.kv_bytes_per_token(tensor_parallel);
@@ -86,7 +92,8 @@ MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, std:
   footprint.kv_cache = footprint.budget - footprint.weights - footprint.drafter_weights -
                        footprint.activations - footprint.other;
   const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
-  footprint.blocks = BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes);
+  footprint.blocks =
+      BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes * split.attention_data);
   return footprint;
 }
 
@@ -104,37 +111,28 @@ Bytes MemoryFootprint::shortfall() const {
 
 std::int64_t MemoryFootprint::sequences_at(TokenCount context) const {
   INFEROMETER_CHECK(context.count() >= 1, "a sequence has at least one token");
-  return blocks.count() / blocks_for(context, block_size).count();
+  const std::int64_t of_rank = blocks.count() / attention_data_parallel;
+  return of_rank / blocks_for(context, block_size).count() * attention_data_parallel;
 }
 
-Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel) {
-  const ModelShard part = shard(model, tensor_parallel);
-  const std::int64_t qkv_width = (part.heads + 2 * part.kv_heads) * model.head_dim;
-  const std::int64_t matrices =
-      model.hidden * qkv_width + part.heads * model.head_dim * model.hidden + 3 * model.hidden * part.ffn;
-  std::int64_t layer = 2 * model.hidden;
-  if (model.qk_norm) {
-    layer += 2 * model.head_dim;
-  }
-  if (model.attention_bias) {
-    layer += qkv_width;
-  }
-  if (model.output_bias) {
-    layer += model.hidden;
-  }
+Bytes weight_bytes_per_gpu(const ModelSpec& model, const ModelSplit& split) {
+  shard(model, split.tensor);
+  check_experts(model, split);
+  const WeightCount layers = count_layer_weights(model, {split.tensor, split.expert, split.expert_tensor()});
   const std::int64_t padded_vocab = ceil_div(model.vocab, kVocabPadding) * kVocabPadding;
-  const std::int64_t rows = ceil_div(padded_vocab, tensor_parallel);
+  const std::int64_t rows = ceil_div(padded_vocab, split.tensor);
   const std::int64_t final_norm = model.has_head ? model.hidden : 0;
-  const std::int64_t embeddings = model.vocabulary_tables() * rows * model.hidden;
-  return matrix_bytes(model, model.layers * matrices) +
-         Bytes((model.layers * layer + model.joined_projection() + final_norm + embeddings) *
-               model.weight_bytes);
+  const std::int64_t plain = layers.routers + layers.vectors + model.joined_projection() + final_norm +
+                             model.vocabulary_tables() * rows * model.hidden;
+  const Bytes experts = model.moe ? matrix_bytes(model, model.moe->format, layers.expert_matrices) : Bytes(0);
+  return matrix_bytes(model, model.weight_format, layers.matrices) + experts +
+         Bytes(plain * model.weight_bytes);
 }
 
 Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel,
                             const MemorySettings& settings) {
   const double forward = 2.0 * static_cast<double>(settings.max_num_batched_tokens) *
-                         static_cast<double>(model.hidden) * forward_coefficient(tensor_parallel);
+                         static_cast<double>(model.hidden) * forward_coefficient(model, tensor_parallel);
   const std::int64_t rows =
       model.has_head ? std::min(settings.max_num_seqs, settings.max_num_batched_tokens) : 0;
   const std::int64_t sampler = rows * model.vocab * kSamplerBytesPerLogit;
@@ -148,8 +146,10 @@ MemoryFootprint memory_footprint(const ModelSpec& model, const GpuSpec& gpu, con
   std::optional<MemoryFootprint> tightest;
   std::int64_t index = 0;
   for (const ModelSpec& stage : stages_of(model, parallelism.pipeline)) {
-    MemoryFootprint footprint = stage_footprint(stage, gpu, parallelism.tensor, settings);
+    MemoryFootprint footprint = stage_footprint(stage, gpu, parallelism.split(), settings);
     footprint.pipeline_parallel = parallelism.pipeline;
+    footprint.attention_data_parallel = parallelism.attention_data;
+    footprint.expert_parallel = parallelism.expert;
     footprint.stage = index++;
     if (!tightest || is_tighter(footprint, *tightest)) {
       tightest = footprint;

@@ -31,6 +31,8 @@ struct MemorySettings {
 struct MemoryFootprint {
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
+  std::int64_t attention_data_parallel = 1;
+  std::int64_t expert_parallel = 1;
   std::int64_t stage = 0;  ///< that stage, counted from 0; the first of several alike
   std::int64_t block_size = 16;
   Bytes usable;              ///< what a process sees
@@ -41,15 +43,15 @@ struct MemoryFootprint {
   Bytes other;               ///< CUDA context, communication buffers, allocator: see kOtherBytes
   Bytes kv_cache;            ///< the rest; negative when the other parts pass the budget
   Bytes kv_bytes_per_token;  ///< the drafter's included
-  BlockCount blocks;         ///< whole blocks in kv_cache
+  BlockCount blocks;         ///< whole blocks in kv_cache; of all ranks of attention together
 
   /// At least one block of KV cache.
   [[nodiscard]] bool fits() const { return blocks.count() > 0; }
   /// Missing for the first block; zero when it fits.
   [[nodiscard]] Bytes shortfall() const;
   [[nodiscard]] TokenCount tokens() const { return TokenCount(blocks.count() * block_size); }
-  /// Sequences of so many tokens whose whole KV fits at once. Blocks below a sliding window count as kept.
-  /// Precondition: context >= 1.
+  /// Sequences of so many tokens whose whole KV fits at once, each on one rank of attention. Blocks below a
+  /// sliding window count as kept. Precondition: context >= 1.
   [[nodiscard]] std::int64_t sequences_at(TokenCount context) const;
 };
 
@@ -61,10 +63,11 @@ struct MemoryFootprint {
 inline constexpr Bytes kOtherBytes{1'050'000'000};
 
 /// Bytes of the weights of a model, or of a stage of a pipeline, on one GPU: attention heads, FFN columns and
-/// vocabulary rows are split, KV heads repeated beyond their number, norms and the output bias on every GPU;
+/// vocabulary rows are split, KV heads repeated beyond their number, norms and the output bias on every GPU,
+/// experts as the split says;
 /// the vocabulary is padded to a multiple of 64, as vLLM does. Throws ConfigError when the model cannot be
 /// split so.
-Bytes weight_bytes_per_gpu(const ModelSpec& model, std::int64_t tensor_parallel);
+Bytes weight_bytes_per_gpu(const ModelSpec& model, const ModelSplit& split);
 
 /// Peak of activations on one GPU: the larger of the forward pass over max_num_batched_tokens and, where the
 /// model has its head, the sampler over max_num_seqs rows of logits. The forward pass was measured for groups

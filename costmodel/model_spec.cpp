@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "costmodel/hf_config.hpp"
+#include "costmodel/weight_count.hpp"
 
 namespace inferometer {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kModelFolder = "costmodel/models";
 constexpr const char* kConfigFile = "config.json";
 
-constexpr std::string_view kWeightQuantizations[] = {"none", "fp8", "fp8_block", "int4"};
+constexpr std::string_view kWeightQuantizations[] = {"none", "fp8", "fp8_block", "int4", "mxfp4", "nvfp4"};
 constexpr std::string_view kKvCacheDtypes[] = {"auto", "fp8"};
 
 bool looks_like_path(const std::string& text) {
@@ -55,6 +56,23 @@ std::string config_path(const std::string& file_or_directory) {
   return inside.string();
 }
 
+/// The format of kernels (costmodel/kernels/kernel_work.hpp) that a word for weights asks for. No GPU
+/// description has a peak of an fp4 unit: 4 bit formats are of weights only.
+std::string_view format_of(std::string_view weights) {
+  if (weights == "int4") {
+    return "int4_weights";
+  }
+  if (weights == "mxfp4") {
+    return "mxfp4_weights";
+  }
+  return weights == "nvfp4" ? "fp4_weights" : weights;
+}
+
+/// What the GPU makes of a format: without an fp8 unit, weights of one byte are a format of weights only.
+std::string runnable(const std::string& format, const GpuSpec& gpu) {
+  return format.starts_with("fp8") && !gpu.fp8_peak ? "int8_weights" : format;
+}
+
 }  // namespace
 
 std::int64_t ModelSpec::vocabulary_tables() const {
@@ -64,29 +82,31 @@ std::int64_t ModelSpec::vocabulary_tables() const {
   return has_embedding || has_head ? 1 : 0;
 }
 
-std::int64_t ModelSpec::parameters() const {
-  const std::int64_t query_width = heads * head_dim;
-  const std::int64_t qkv_width = query_width + 2 * kv_heads * head_dim;
-  std::int64_t layer = hidden * qkv_width + query_width * hidden + 3 * hidden * ffn + 2 * hidden;
-  if (qk_norm) {
-    layer += 2 * head_dim;
-  }
-  if (attention_bias) {
-    layer += qkv_width;
-  }
-  if (output_bias) {
-    layer += hidden;
-  }
-  const std::int64_t final_norm = has_head ? hidden : 0;
-  return layers * layer + joined_projection() + final_norm + vocabulary_tables() * vocab * hidden;
+std::int64_t ModelSpec::moe_layers() const {
+  return moe ? layers - static_cast<std::int64_t>(moe->dense_layers.size()) : 0;
 }
 
-std::int64_t ModelSpec::matmul_parameters() const {
-  const std::int64_t attention = hidden * (heads + 2 * kv_heads) * head_dim + heads * head_dim * hidden;
-  return layers * (attention + 3 * hidden * ffn) + joined_projection() + (has_head ? vocab * hidden : 0);
+std::int64_t ModelSpec::windowed_layers() const {
+  return sliding_window ? layers - static_cast<std::int64_t>(full_layers.size()) : 0;
+}
+
+std::int64_t ModelSpec::parameters() const {
+  const WeightCount count = count_layer_weights(*this, {});
+  const std::int64_t final_norm = has_head ? hidden : 0;
+  return count.matrices + count.expert_matrices + count.routers + count.vectors + joined_projection() +
+         final_norm + vocabulary_tables() * vocab * hidden;
+}
+
+std::int64_t ModelSpec::active_parameters() const {
+  const WeightCount count = count_layer_weights(*this, {});
+  const std::int64_t routed = moe ? count.expert_matrices / moe->experts * moe->experts_per_token : 0;
+  return count.matrices + routed + count.routers + joined_projection() + (has_head ? vocab * hidden : 0);
 }
 
 Bytes ModelSpec::kv_bytes_per_token(std::int64_t tensor_parallel) const {
+  if (latent) {
+    return Bytes(layers * (latent->kv_rank + latent->rope_dim) * kv_bytes);
+  }
   return Bytes(2 * layers * ceil_div(kv_heads, tensor_parallel) * head_dim * kv_bytes);
 }
 
@@ -100,10 +120,19 @@ std::span<const std::string_view> kv_cache_dtypes() {
 
 ModelSpec quantized(ModelSpec model, const GpuSpec& gpu, std::string_view weights,
                     std::string_view kv_cache) {
-  if (weights == "int4") {
-    model.weight_format = "int4_weights";
-  } else if (weights != "none") {
-    model.weight_format = gpu.fp8_peak ? std::string(weights) : "int8_weights";
+  const std::string_view format = format_of(weights);
+  const bool experts_alone = weights == "mxfp4" && model.moe;
+  if (weights != "none") {
+    if (!experts_alone) {
+      model.weight_format = format;
+    }
+    if (model.moe) {
+      model.moe->format = format;
+    }
+  }
+  model.weight_format = runnable(model.weight_format, gpu);
+  if (model.moe) {
+    model.moe->format = runnable(model.moe->format, gpu);
   }
   if (kv_cache == "fp8") {
     model.kv_bytes = 1;

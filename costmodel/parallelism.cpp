@@ -30,6 +30,18 @@ void check_link(const std::optional<GpuLink>& link, const char* name) {
   }
 }
 
+/// Of some layers' numbers those of the `count` from `first` on, counted from there.
+std::vector<std::int64_t> layers_within(const std::vector<std::int64_t>& numbers, std::int64_t first,
+                                        std::int64_t count) {
+  std::vector<std::int64_t> inside;
+  for (const std::int64_t number : numbers) {
+    if (number >= first && number < first + count) {
+      inside.push_back(number - first);
+    }
+  }
+  return inside;
+}
+
 }  // namespace
 
 Parallelism in_one_node(std::int64_t tensor) {
@@ -57,6 +69,12 @@ void check_split(const ModelSpec& model, const Parallelism& parallelism) {
     throw_cannot_split(model, parallelism.tensor, kMaxTensorParallel);
   }
   shard(model, parallelism.tensor);
+  check_experts(model, parallelism.split());
+  const std::int64_t stage = parallelism.tensor * parallelism.attention_data;
+  if (stage > kLargestTensorGroup * kMaxTensorParallel) {
+    refuse(fmt::format("a stage of {} GPUs: tensor_parallel times attention_data_parallel is at most {}",
+                       stage, kLargestTensorGroup * kMaxTensorParallel));
+  }
   if (in_node < 1 || in_node > kMaxTensorParallel || parallelism.tensor % in_node != 0) {
     refuse(fmt::format("{} GPUs of a tensor group of {} in one node: not from 1 to {} and a divisor of it",
                        in_node, parallelism.tensor, kMaxTensorParallel));
@@ -74,9 +92,16 @@ void check_split(const ModelSpec& model, const Parallelism& parallelism) {
 void check_links(const ModelSpec& model, const Parallelism& parallelism) {
   check_split(model, parallelism);
   const bool spans_nodes =
-      parallelism.spans_nodes() || (parallelism.pipeline > 1 && !parallelism.stages_in_node);
+      parallelism.stage_spans_nodes() || (parallelism.pipeline > 1 && !parallelism.stages_in_node);
   if (spans_nodes && !parallelism.between_nodes) {
     refuse("a replica that spans nodes needs the link between them");
+  }
+  const std::int64_t ranks_in_node = parallelism.stage_in_node > 0
+                                         ? parallelism.stage_in_node
+                                         : parallelism.tensor * parallelism.attention_data;
+  if (parallelism.attention_data > 1 && ranks_in_node > kMaxTensorParallel) {
+    refuse(fmt::format("{} GPUs of a stage in one node; collectives are known for at most {}", ranks_in_node,
+                       kMaxTensorParallel));
   }
   check_link(parallelism.in_node, "in a node");
   check_link(parallelism.between_nodes, "between nodes");
@@ -93,9 +118,15 @@ std::vector<std::int64_t> stage_layers(std::int64_t layers, std::int64_t stages)
 
 std::vector<ModelSpec> stages_of(const ModelSpec& model, std::int64_t stages) {
   std::vector<ModelSpec> list;
+  std::int64_t first = 0;
   for (const std::int64_t layers : stage_layers(model.layers, stages)) {
     ModelSpec& stage = list.emplace_back(model);
     stage.layers = layers;
+    stage.full_layers = layers_within(model.full_layers, first, layers);
+    if (stage.moe) {
+      stage.moe->dense_layers = layers_within(model.moe->dense_layers, first, layers);
+    }
+    first += layers;
     stage.has_embedding = false;
     stage.has_head = false;
   }

@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "costmodel/model_spec.hpp"
+#include "costmodel/model_split.hpp"
 
 namespace inferometer {
 
@@ -27,9 +28,15 @@ struct GpuLink {
 struct Parallelism {
   std::int64_t tensor = 1;    ///< GPUs over which every layer is split
   std::int64_t pipeline = 1;  ///< stages over which the layers are spread
+  /// Of a mixture of experts (costmodel/model_split.hpp): ranks of attention, each a tensor group of its own,
+  /// and groups of the stage's GPUs that hold different experts.
+  std::int64_t attention_data = 1;
+  std::int64_t expert = 1;
   /// Of a tensor group, GPUs in one node: at most 8, a divisor of `tensor`. A group larger than that spans
   /// nodes and its collectives cross `between_nodes`.
   std::int64_t tensor_in_node = 1;
+  /// Of a stage with several ranks of attention, GPUs in one node; 0: all of them.
+  std::int64_t stage_in_node = 0;
   std::optional<GpuLink> between_nodes;  ///< required when a tensor group or a pipeline spans nodes
   /// GPU pairs of a node share this instead of NVLink or PCIe as the GPU's description has it; absent: as
   /// described.
@@ -39,8 +46,13 @@ struct Parallelism {
   /// part of a step's GPU time is multiplied by it before it is rounded. 1 to 100.
   double straggler = 1;
 
-  [[nodiscard]] std::int64_t gpus() const { return tensor * pipeline; }
+  [[nodiscard]] ModelSplit split() const { return {tensor, attention_data, expert}; }
+  [[nodiscard]] std::int64_t gpus() const { return tensor * attention_data * pipeline; }
   [[nodiscard]] bool spans_nodes() const { return tensor_in_node < tensor; }
+  /// Whether the ranks of a stage stand on several nodes.
+  [[nodiscard]] bool stage_spans_nodes() const {
+    return spans_nodes() || (stage_in_node > 0 && stage_in_node < tensor * attention_data);
+  }
   friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
 
@@ -56,7 +68,7 @@ Duration slowed(Duration duration, double straggler);
 
 /// Throws ConfigError when a model cannot be split so: as shard() does, and for a tensor group of more than
 /// the 8 GPUs in one node that collectives are known for, one that does not fill its nodes evenly, fewer
-/// layers than stages, figures out of range.
+/// layers than stages, figures out of range; of experts as check_experts() does.
 void check_split(const ModelSpec& model, const Parallelism& parallelism);
 
 /// That, and that the links are there which the GPUs talk over.

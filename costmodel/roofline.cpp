@@ -86,6 +86,7 @@ bool Roofline::is_extrapolated(const Operator& work) const {
 Roofs Roofline::roofs(OperatorFamily family) const {
   switch (family) {
     case OperatorFamily::gemm:
+    case OperatorFamily::experts:
       return gemm_;
     case OperatorFamily::prefill_attention:
       return prefill_attention_;
@@ -99,14 +100,20 @@ Roofs Roofline::roofs(OperatorFamily family) const {
   check_failed("family", __FILE__, __LINE__, "unknown operator family");
 }
 
+Roofs Roofline::roofs_of(const Operator& work) const {
+  Roofs family = roofs(work.family);
+  const bool is_product = work.family == OperatorFamily::gemm || work.family == OperatorFamily::experts;
+  if (is_product && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {
+    family.compute = family.compute * fp8_speed_;
+  }
+  return family;
+}
+
 RoofTimes Roofline::time(const Operator& work) const {
   if (work.family == OperatorFamily::collective || work.family == OperatorFamily::transfer) {
     return {.communication = links_.time(work)};
   }
-  Roofs family = roofs(work.family);
-  if (work.family == OperatorFamily::gemm && work.call && kernel_work(*work.call).unit == MathUnit::fp8) {
-    family.compute = family.compute * fp8_speed_;
-  }
+  const Roofs family = roofs_of(work);
   const Flops busy = work.flops + work.flops_per_key * overhang_keys_;
   require_simulable(std::max(busy.count() / family.compute.count(),
                              static_cast<double>(work.hbm_bytes.count()) / family.bandwidth.count()));

@@ -67,8 +67,9 @@ class Roofline {
   /// longer than any step may.
   [[nodiscard]] RoofTimes time(const Operator& work) const;
 
-  /// Whether collectives go over other links than those that were measured: the parallelism describes them.
-  [[nodiscard]] bool has_described_links() const { return links_.are_described(); }
+  /// Whether collectives of so many GPUs, of a tensor group or a stage, go over other links than those that
+  /// were measured: the parallelism describes them.
+  [[nodiscard]] bool has_described_links(std::int64_t gpus) const { return links_.are_described(gpus); }
 
   /// Whether the operator's time is an estimate by latency and bandwidth of links where other operators of
   /// this level stand on measurements.
@@ -76,6 +77,8 @@ class Roofline {
 
   /// Roofs of a family; of no meaning for collectives and transfers.
   [[nodiscard]] Roofs roofs(OperatorFamily family) const;
+  /// The same for an operator: products of fp8 compute on units of their own.
+  [[nodiscard]] Roofs roofs_of(const Operator& work) const;
 
   /// Start-up that decode attention pays more for each sequence x KV head.
   [[nodiscard]] Duration decode_per_sequence_head() const { return decode_per_sequence_head_; }

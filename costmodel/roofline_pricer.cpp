@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "costmodel/attention_prices.hpp"
+#include "costmodel/attention_terms.hpp"
+#include "costmodel/latent_attention.hpp"
+#include "costmodel/latent_prices.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
@@ -15,30 +18,31 @@ namespace {
 
 class RooflinePrices {
  public:
-  RooflinePrices(const ModelSpec& model, std::int64_t tensor_parallel, const Roofline& roofline)
-      : model_(model),
-        tensor_parallel_(tensor_parallel),
-        roofline_(roofline),
-        decode_attention_(model, tensor_parallel, roofline),
-        prefill_attention_(model, tensor_parallel, roofline) {}
+  RooflinePrices(const ModelSpec& model, const ModelSplit& split, const Roofline& roofline,
+                 const PricerLimits& limits)
+      : model_(model), split_(split), roofline_(roofline) {
+    const std::int64_t tensor_parallel = split.tensor;
+    if (model.latent) {
+      attention_.push_back(std::make_unique<UpProjectionTerm<UpProjectionPrice>>(
+          kUpProjection, UpProjectionPrice(model, tensor_parallel, roofline)));
+      attention_.push_back(
+          std::make_unique<AbsorptionTerm>(model, tensor_parallel, roofline, limits.max_decode_tokens()));
+    }
+    for (const AttentionPart& part : attention_parts(model)) {
+      attention_.push_back(std::make_unique<PrefillTerm<PrefillAttentionPrice>>(
+          part, PrefillAttentionPrice(part.layers, tensor_parallel, roofline)));
+      attention_.push_back(std::make_unique<DecodeTerm<DecodeAttentionPrice>>(
+          part, DecodeAttentionPrice(part.layers, tensor_parallel, roofline)));
+    }
+  }
 
   [[nodiscard]] OperatorCosts token_costs(std::int64_t tokens) const {
-    return costs_of(token_operators(model_, tensor_parallel_, tokens));
+    return costs_of(token_operators(model_, split_, tokens));
   }
   [[nodiscard]] OperatorCosts row_costs(std::int64_t rows) const {
-    return costs_of(row_operators(model_, tensor_parallel_, rows));
+    return costs_of(row_operators(model_, split_, rows));
   }
-  void add_decodes(const StepShape& shape, StepCost& cost) const { decode_attention_.add(shape, cost); }
-  void add_decode_growth(std::int64_t decodes, std::int64_t context, std::int64_t growth,
-                         StepLine& line) const {
-    decode_attention_.add_growth(decodes, context, growth, line);
-  }
-  std::int64_t add_chunks(std::span<const ChunkShape> chunks, StepCost& cost, StepLine* line) const {
-    if (line != nullptr) {
-      prefill_attention_.add_growth(chunks, *line);
-    }
-    return prefill_attention_.add(chunks, cost);
-  }
+  [[nodiscard]] const AttentionTerms& attention() const { return attention_; }
 
  private:
   [[nodiscard]] OperatorCosts costs_of(std::span<const Operator> operators) const {
@@ -50,10 +54,9 @@ class RooflinePrices {
   }
 
   ModelSpec model_;
-  std::int64_t tensor_parallel_;
+  ModelSplit split_;
   Roofline roofline_;
-  DecodeAttentionPrice decode_attention_;
-  PrefillAttentionPrice prefill_attention_;
+  AttentionTerms attention_;
 };
 
 }  // namespace
@@ -66,13 +69,13 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   const Roofline roofline(gpu, overridden(profile, options), level, parallelism);
   CostBasis basis;
   basis.level = level;
-  std::vector<Operator> operators = token_operators(model, parallelism.tensor, 1);
-  const std::vector<Operator> rows = row_operators(model, parallelism.tensor, 1);
+  std::vector<Operator> operators = token_operators(model, parallelism.split(), 1);
+  const std::vector<Operator> rows = row_operators(model, parallelism.split(), 1);
   operators.insert(operators.end(), rows.begin(), rows.end());
   add_link_note(roofline, operators, basis);
-  return std::make_unique<TabledPricer<RooflinePrices>>(RooflinePrices(model, parallelism.tensor, roofline),
-                                                        std::move(basis), with_host_of(model, options),
-                                                        limits);
+  return std::make_unique<TabledPricer<RooflinePrices>>(
+      RooflinePrices(model, parallelism.split(), roofline, limits), std::move(basis),
+      with_host_of(model, options), limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

@@ -96,9 +96,10 @@ struct CostBasis {
 };
 
 /// Prices engine steps. Called once for each single step or stretch of steps: O(number of chunks), no
-/// allocation, no hashing (beyond the limits it was built for it may be slower, never different). Contract:
-/// pure (the same shape always costs the same), at least one picosecond, total() never falls when
-/// `decode_context` grows, nor while the past of a chunk grows along one line.
+/// allocation (but of chunks with several ranks of attention), no hashing (beyond the limits it was built for
+/// it may be slower, never different). Contract: pure (the same shape always costs the same), at least one
+/// picosecond, total() never falls when a decode context grows, nor while the past of a chunk grows along one
+/// line.
 class StepPricer {
  public:
   virtual ~StepPricer() = default;
@@ -117,11 +118,11 @@ class StepPricer {
   }
 
   /// The line on which the prices of this step and those after it lie, when each step adds `context_growth`
-  /// (>= 0) to the decode context and the tokens of every chunk to its past, and nothing else changes.
+  /// (>= 0) to the decode contexts and the tokens of every chunk to its past, and nothing else changes.
   /// Precondition: decodes run one position each.
   /// Nothing from a pricer that cannot promise one: its steps are then priced one by one.
   [[nodiscard]] virtual std::optional<StepLine> line(const StepShape& /*shape*/,
-                                                     std::int64_t /*context_growth*/) const {
+                                                     const ContextTokens& /*context_growth*/) const {
     return std::nullopt;
   }
 };

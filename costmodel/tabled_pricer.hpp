@@ -12,55 +12,29 @@
 
 #include "base/suggest.hpp"
 #include "base/units.hpp"
+#include "costmodel/attention_rank.hpp"
+#include "costmodel/attention_terms.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/graph_sizes.hpp"
+#include "costmodel/operator_costs.hpp"
 #include "costmodel/operators.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
 
 namespace inferometer {
 
-/// Operators that run one after the other, each with all its runs.
-class OperatorCosts {
- public:
-  /// Throws ConfigError when the step would take longer than any may.
-  void add(std::string_view name, const RoofTimes& times, std::int64_t repeats, bool is_extrapolated) {
-    seconds_ += to_seconds(times.total()) * static_cast<double>(repeats);
-    require_simulable(seconds_);
-    StepCost one{.latency = times.start_up, .communication = times.communication};
-    (times.compute_bound() ? one.compute : one.bandwidth) = std::max(times.compute, times.bandwidth);
-    if (is_extrapolated) {
-      one.extrapolated = one.total();
-    }
-    costs_.emplace_back(name, one * repeats);
-  }
-  [[nodiscard]] StepCost sum() const {
-    StepCost sum;
-    for (const auto& [name, cost] : costs_) {
-      sum = sum + cost;
-    }
-    return sum;
-  }
-  void append_to(std::vector<OperatorTime>& times) const {
-    for (const auto& [name, cost] : costs_) {
-      times.push_back({name, cost.total()});
-    }
-  }
-
- private:
-  std::vector<std::pair<std::string_view, StepCost>> costs_;
-  double seconds_ = 0;
-};
-
 /// `Prices` gives, for one model on one GPU:
 ///   OperatorCosts token_costs(tokens), row_costs(rows): what depends on those counts alone;
-///   add_decodes(shape, cost), add_decode_growth(decodes, context, growth, line);
-///   add_chunks(chunks, cost, line) -> tokens in them; with a line, their growth is added to it, too.
+///   AttentionTerms attention(): the rest.
 template <class Prices>
 class TabledPricer final : public StepPricer {
  public:
-  TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits)
+  /// `ranks`: of attention, among which a step's sequences are spread; tokens and rows of the whole step go
+  /// to the tables.
+  TabledPricer(Prices prices, CostBasis basis, const CostOptions& options, const PricerLimits& limits,
+               std::int64_t ranks)
       : prices_(std::move(prices)),
+        ranks_(ranks),
         basis_(std::move(basis)),
         graph_sizes_(limits.max_decode_tokens(), options.cuda_graphs),
         host_fixed_(options.host_fixed),
@@ -74,32 +48,27 @@ class TabledPricer final : public StepPricer {
 
   [[nodiscard]] const CostBasis& basis() const override { return basis_; }
 
-  [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, nullptr); }
+  [[nodiscard]] StepCost price(const StepShape& shape) const override { return price(shape, {}, nullptr); }
 
   [[nodiscard]] std::vector<OperatorTime> operator_times(const StepShape& shape) const override {
     std::vector<OperatorTime> times;
     prices_.token_costs(tokens_run(shape)).append_to(times);
-    if (!shape.chunks.empty()) {
-      StepCost chunks;
-      prices_.add_chunks(shape.chunks, chunks, nullptr);
-      times.push_back({kPrefillAttention, chunks.total()});
-    }
-    if (shape.decodes > 0) {
-      StepCost decodes;
-      prices_.add_decodes(shape, decodes);
-      times.push_back({kDecodeAttention, decodes.total()});
+    const AttentionRank rank(shape, ranks_);
+    for (const auto& term : prices_.attention()) {
+      StepCost cost;
+      term->add(rank.shape(), cost, {}, nullptr);
+      if (cost != StepCost{}) {
+        times.push_back({term->name(), cost.total()});
+      }
     }
     prices_.row_costs(shape.sampled_rows).append_to(times);
     return times;
   }
 
   [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
-                                             std::int64_t context_growth) const override {
+                                             const ContextTokens& context_growth) const override {
     StepLine line;
-    line.first = price(shape, &line);
-    if (shape.decodes > 0) {
-      prices_.add_decode_growth(shape.decodes, shape.decode_context, context_growth, line);
-    }
+    line.first = price(shape, context_growth, &line);
     const std::int64_t growth_ps = line.growth.total().count();
     if (host_overlap_ && line.first.host > Duration() && growth_ps > 0) {
       // What still shows of the host goes behind the GPU as the GPU takes longer.
@@ -113,22 +82,34 @@ class TabledPricer final : public StepPricer {
   // Tables beyond this size cost more memory traffic than they save; larger steps are rare and long.
   static constexpr std::int64_t kLargestTable = 32768;
 
-  /// With a line, adds the growth of the chunks to it.
-  [[nodiscard]] StepCost price(const StepShape& shape, StepLine* line) const {
-    StepCost attention;
-    std::int64_t tokens = shape.decode_tokens();
-    if (shape.chunks.empty()) {
-      tokens = graph_sizes_.padded(tokens);
-    } else {
-      tokens += prices_.add_chunks(shape.chunks, attention, line);
-    }
-    if (shape.decodes > 0) {
-      prices_.add_decodes(shape, attention);
-    }
-    StepCost cost = attention + linear_cost(tokens) + sampling_cost(shape.sampled_rows);
+  /// With a line, adds the growth of attention to it.
+  [[nodiscard]] StepCost price(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
+    StepCost cost = attention_cost(shape, growth, line) + linear_cost(tokens_run(shape)) +
+                    sampling_cost(shape.sampled_rows);
     const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
     cost.host = exposed_host(sequences, cost.total());
     return cost;
+  }
+
+  [[nodiscard]] StepCost attention_cost(const StepShape& shape, const ContextTokens& growth,
+                                        StepLine* line) const {
+    if (ranks_ == 1) {
+      return terms_of(shape, growth, line);
+    }
+    const AttentionRank rank(shape, ranks_);
+    if (line == nullptr || rank.is_straight(growth)) {
+      return terms_of(rank.shape(), rank.growth(growth), line);
+    }
+    line->steps = 1;
+    return terms_of(rank.shape(), {}, nullptr);
+  }
+
+  [[nodiscard]] StepCost terms_of(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
+    StepCost attention;
+    for (const auto& term : prices_.attention()) {
+      term->add(shape, attention, growth, line);
+    }
+    return attention;
   }
 
   /// Padding to CUDA graphs included.
@@ -159,6 +140,7 @@ class TabledPricer final : public StepPricer {
   }
 
   Prices prices_;
+  std::int64_t ranks_;
   CostBasis basis_;
   GraphSizes graph_sizes_;
   Duration host_fixed_, host_per_sequence_;

@@ -39,6 +39,7 @@ constexpr double kSkews[] = {0, 1.2};
 constexpr double kMostStepTokens = 16'384;
 /// 64 GiB of KV cache of Llama-3.1-8B (128 KiB a token): what an 80 GB GPU holds beside the weights.
 constexpr double kMostCachedTokens = 524'288;
+constexpr double kMostLatentHeads = 128;
 
 using Calls = std::vector<KernelCall>;
 
@@ -100,6 +101,32 @@ Calls decode_calls(const std::string& variant) {
   return calls;
 }
 
+Calls mla_prefill_calls(const std::string& variant) {
+  Calls calls;
+  for (const double heads : sizes(16, kMostLatentHeads, 2)) {
+    for (const double past : {0.0, 4096.0}) {
+      for (const double tokens : sizes(64, kMostStepTokens, 2)) {
+        calls.push_back(call(KernelFamily::mla_prefill, variant, {1, tokens, past, heads}));
+      }
+    }
+  }
+  return calls;
+}
+
+Calls mla_decode_calls(const std::string& variant) {
+  Calls calls;
+  for (const double heads : sizes(16, kMostLatentHeads, 2)) {
+    for (const double batch : sizes(1, 256, 4)) {
+      for (const double context : sizes(256, 65'536, 4)) {
+        if (batch * context <= kMostCachedTokens) {
+          calls.push_back(call(KernelFamily::mla_decode, variant, {batch, context, heads}));
+        }
+      }
+    }
+  }
+  return calls;
+}
+
 Calls moe_calls(const std::string& variant) {
   Calls calls;
   for (const ExpertShape& shape : kExpertShapes) {
@@ -140,6 +167,10 @@ std::vector<KernelCall> representative_calls(KernelFamily family, const std::str
       return decode_calls(variant);
     case KernelFamily::moe:
       return moe_calls(variant);
+    case KernelFamily::mla_prefill:
+      return mla_prefill_calls(variant);
+    case KernelFamily::mla_decode:
+      return mla_decode_calls(variant);
     case KernelFamily::elementwise:
       return pairs(family, variant, sizes(1, kMostStepTokens, 2), sizes(1024, 16'384, 2));
     case KernelFamily::collective:

@@ -297,6 +297,8 @@ std::unique_ptr<PreparedCall> CudaDevice::prepared_for(const KernelCall& call, s
     case KernelFamily::collective:
       return prepare_collective(context, call, seed);
     case KernelFamily::moe:
+    case KernelFamily::mla_prefill:
+    case KernelFamily::mla_decode:
     case KernelFamily::host:
       break;
   }

@@ -228,6 +228,10 @@ std::vector<std::size_t> shape_axes(KernelFamily family) {
       return {2, 3};
     case KernelFamily::moe:
       return {1, 2, 3, 4};
+    case KernelFamily::mla_prefill:
+      return {0, 3};
+    case KernelFamily::mla_decode:
+      return {0, 2};
     case KernelFamily::elementwise:
       return {0};
     case KernelFamily::collective:

@@ -29,8 +29,10 @@ std::vector<Parameter> parameters_of(KernelFamily family, double shortest_s) {
     case KernelFamily::moe:
       return {start_up, compute, bandwidth};
     case KernelFamily::prefill_attention:
+    case KernelFamily::mla_prefill:
       return {start_up, compute, bandwidth, overhang};
     case KernelFamily::decode_attention:
+    case KernelFamily::mla_decode:
       return {start_up, per_unit, {&RooflineConstants::compute_efficiency, 0.3, 1e-3, 1}, bandwidth};
     case KernelFamily::elementwise:
     case KernelFamily::collective:

@@ -94,6 +94,8 @@ bool counts(const KernelCall& call) {
     case KernelFamily::elementwise:
       return kernel_work(call).hbm_bytes > kLargeArrayBytes;
     case KernelFamily::moe:
+    case KernelFamily::mla_prefill:
+    case KernelFamily::mla_decode:
     case KernelFamily::collective:
     case KernelFamily::host:
       return false;

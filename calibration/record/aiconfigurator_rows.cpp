@@ -139,6 +139,58 @@ AiconfiguratorRowReader decode_reader(MeasurementCsv& csv, FileContents& content
   };
 }
 
+/// What both phases of latent attention have. Which GPUs of how many (tp_size) does not matter: num_heads are
+/// those of one.
+struct MlaColumns {
+  explicit MlaColumns(MeasurementCsv& csv)
+      : batch(csv.require("batch_size")),
+        isl(csv.require("isl")),
+        step(csv.require("step")),
+        heads(csv.require("num_heads")),
+        computed(csv.require("mla_dtype")),
+        cached(csv.require("kv_cache_dtype")),
+        parallel(csv.find("tp_size")) {}
+
+  Column batch, isl, step, heads, computed, cached;
+  std::optional<Column> parallel;
+};
+
+bool read_mla_variant(MeasurementCsv& csv, const MlaColumns& columns, KernelCall& call) {
+  const std::string_view computed = csv.text(columns.computed);
+  const std::string_view cached = csv.text(columns.cached);
+  const std::optional<std::string_view> variant = mla_variant(computed, cached);
+  if (!variant) {
+    csv.refuse(columns.cached, fmt::format("unknown mla_dtype {} over kv_cache_dtype {} (known: {})",
+                                           quoted_excerpt(computed), quoted_excerpt(cached),
+                                           join_alternatives(mla_formats(), "and")));
+    return false;
+  }
+  call.variant = *variant;
+  return true;
+}
+
+AiconfiguratorRowReader mla_prefill_reader(MeasurementCsv& csv) {
+  return [&csv, columns = MlaColumns(csv)](KernelCall& call) {
+    call.family = KernelFamily::mla_prefill;
+    call.axes = {csv.count(columns.batch), csv.count(columns.isl), csv.count(columns.step, 0),
+                 csv.count(columns.heads)};
+    return read_mla_variant(csv, columns, call);
+  };
+}
+
+AiconfiguratorRowReader mla_decode_reader(MeasurementCsv& csv, FileContents& contents) {
+  return [&csv, &contents, columns = MlaColumns(csv)](KernelCall& call) {
+    call.family = KernelFamily::mla_decode;
+    // `step` tokens are in the cache already; the new one attends itself as well.
+    call.axes = {csv.count(columns.batch), csv.count(columns.step, 0) + 1, csv.count(columns.heads)};
+    if (csv.count(columns.isl) != 1) {
+      contents.leave_out("several new tokens in a decode");
+      return false;
+    }
+    return read_mla_variant(csv, columns, call);
+  };
+}
+
 /// "balanced" -> 0, "power_law_1.2" -> 1.2
 std::optional<double> skew_of(std::string_view distribution) {
   constexpr std::string_view kPowerLaw = "power_law_";
@@ -260,6 +312,13 @@ AiconfiguratorRowReader aiconfigurator_row_reader(std::string_view operation, Me
   }
   if (operation == "moe") {
     return moe_reader(csv, contents);
+  }
+  // The name of the operation differs between libraries.
+  if (operation == "mla_context" || operation == "context_mla") {
+    return mla_prefill_reader(csv);
+  }
+  if (operation == "mla_generation" || operation == "generation_mla") {
+    return mla_decode_reader(csv, contents);
   }
   if (csv.find("nccl_dtype")) {
     constexpr std::pair<std::string_view, std::string_view> kCollectives[] = {

@@ -1,5 +1,7 @@
 #include "calibration/record/number_formats.hpp"
 
+#include <span>
+
 namespace inferometer {
 namespace {
 
@@ -38,6 +40,27 @@ constexpr AttentionFormatName kAttentionFormats[] = {
     {"float16", "fp8", "fp8_kv"},     {"fp8", "fp8", "fp8"},
 };
 
+constexpr AttentionFormatName kMlaFormats[] = {
+    {"bfloat16", "bfloat16", "bf16"}, {"float16", "float16", "bf16"}, {"bfloat16", "fp8", "fp8_kv"}};
+
+std::optional<std::string_view> variant_of(std::span<const AttentionFormatName> formats,
+                                           std::string_view computed, std::string_view cached) {
+  for (const AttentionFormatName& known : formats) {
+    if (known.computed == computed && known.cached == cached) {
+      return known.variant;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> names_of(std::span<const AttentionFormatName> formats) {
+  std::vector<std::string> names;
+  for (const AttentionFormatName& known : formats) {
+    names.push_back(std::string(known.computed) + " over " + std::string(known.cached));
+  }
+  return names;
+}
+
 struct ElementFormatName {
   std::string_view name;
   double bytes;
@@ -66,20 +89,19 @@ std::vector<std::string> weight_formats() {
 }
 
 std::optional<std::string_view> attention_variant(std::string_view computed, std::string_view cached) {
-  for (const AttentionFormatName& known : kAttentionFormats) {
-    if (known.computed == computed && known.cached == cached) {
-      return known.variant;
-    }
-  }
-  return std::nullopt;
+  return variant_of(kAttentionFormats, computed, cached);
 }
 
 std::vector<std::string> attention_formats() {
-  std::vector<std::string> names;
-  for (const AttentionFormatName& known : kAttentionFormats) {
-    names.push_back(std::string(known.computed) + " over " + std::string(known.cached));
-  }
-  return names;
+  return names_of(kAttentionFormats);
+}
+
+std::optional<std::string_view> mla_variant(std::string_view computed, std::string_view cached) {
+  return variant_of(kMlaFormats, computed, cached);
+}
+
+std::vector<std::string> mla_formats() {
+  return names_of(kMlaFormats);
 }
 
 std::optional<double> element_bytes(std::string_view format) {

@@ -21,6 +21,10 @@ std::optional<std::string_view> attention_variant(std::string_view computed, std
 /// What attention_variant() knows, as in "bfloat16 over fp8".
 std::vector<std::string> attention_formats();
 
+/// The same of latent attention.
+std::optional<std::string_view> mla_variant(std::string_view computed, std::string_view cached);
+std::vector<std::string> mla_formats();
+
 /// Bytes of an element of a collective's array; nothing for an unknown format.
 std::optional<double> element_bytes(std::string_view format);
 std::vector<std::string> element_formats();

@@ -33,6 +33,8 @@ double weight_of(const SweptKind& kind) {
     case KernelFamily::collective:
       return 2;
     case KernelFamily::moe:
+    case KernelFamily::mla_prefill:
+    case KernelFamily::mla_decode:
     case KernelFamily::host:
       break;
   }

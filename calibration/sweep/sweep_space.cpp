@@ -169,6 +169,8 @@ Calls all_calls(const SweptKind& kind, const SweepTarget& target) {
     case KernelFamily::collective:
       return collective_calls(kind, target.gpus);
     case KernelFamily::moe:
+    case KernelFamily::mla_prefill:
+    case KernelFamily::mla_decode:
     case KernelFamily::host:
       break;
   }

@@ -16,13 +16,16 @@ constexpr Words kPrefillAxes[] = {"batch", "tokens", "past", "heads", "kv_heads"
 constexpr Words kDecodeAxes[] = {"batch", "context", "heads", "kv_heads", "head_dim", "window"};
 constexpr Words kMoeAxes[] = {"tokens",          "hidden",          "ffn", "experts", "top_k",
                               "tensor_parallel", "expert_parallel", "skew"};
+constexpr Words kMlaPrefillAxes[] = {"batch", "tokens", "past", "heads"};
+constexpr Words kMlaDecodeAxes[] = {"batch", "context", "heads"};
 constexpr Words kElementwiseAxes[] = {"tokens", "width"};
 constexpr Words kCollectiveAxes[] = {"gpus", "bytes"};
 constexpr Words kHostAxes[] = {"sequences", "gpus"};
 
-constexpr Words kWeightFormats[] = {"bf16",  "fp8",          "fp8_block",    "fp4",          "int8",
-                                    "mxfp4", "int8_weights", "int4_weights", "mxfp4_weights"};
+constexpr Words kWeightFormats[] = {"bf16",  "fp8",          "fp8_block",    "fp4",           "int8",
+                                    "mxfp4", "int8_weights", "int4_weights", "mxfp4_weights", "fp4_weights"};
 constexpr Words kAttentionFormats[] = {"bf16", "fp8_kv", "fp8"};
+constexpr Words kMlaFormats[] = {"bf16", "fp8_kv"};
 constexpr Words kElementwiseOperators[] = {"embedding", "norm",   "add_norm", "rope",    "silu_mul",
                                            "add",       "argmax", "top_p",    "kv_copy", "copy"};
 constexpr Words kCollectives[] = {"all_reduce",     "all_reduce_eager", "nccl_all_reduce", "all_gather",
@@ -34,6 +37,8 @@ constexpr KernelFamilyInfo kFamilies[] = {
     {KernelFamily::prefill_attention, "prefill_attention", kPrefillAxes, kAttentionFormats},
     {KernelFamily::decode_attention, "decode_attention", kDecodeAxes, kAttentionFormats},
     {KernelFamily::moe, "moe", kMoeAxes, kWeightFormats},
+    {KernelFamily::mla_prefill, "mla_prefill", kMlaPrefillAxes, kMlaFormats},
+    {KernelFamily::mla_decode, "mla_decode", kMlaDecodeAxes, kMlaFormats},
     {KernelFamily::elementwise, "elementwise", kElementwiseAxes, kElementwiseOperators},
     {KernelFamily::collective, "collective", kCollectiveAxes, kCollectives},
     {KernelFamily::host, "host", kHostAxes, kHostWork},

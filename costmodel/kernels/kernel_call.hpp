@@ -20,6 +20,8 @@ enum class KernelFamily {
   prefill_attention,  ///< causal attention of new prompt tokens over themselves and cached ones
   decode_attention,   ///< one new token a sequence
   moe,                ///< routed experts: gate, up, activation, down
+  mla_prefill,        ///< multi-head latent attention of new prompt tokens: kernel_work.hpp
+  mla_decode,         ///< the same of one new token a sequence, over the compressed cache
   elementwise,        ///< norms, rotary embedding, activation, residual addition, sampling, copies
   collective,         ///< among the GPUs of one node
   host,               ///< scheduling, input preparation, sampling on the CPU
@@ -50,6 +52,8 @@ std::optional<KernelFamily> kernel_family_from(std::string_view name);
 ///   moe                tokens, hidden, ffn (of one expert, before the split), experts, top_k,
 ///                      tensor_parallel, expert_parallel, skew (exponent of the popularity of experts; 0:
 ///                      even)
+///   mla_prefill        batch sequences of `tokens` new tokens over `past` cached ones each, heads
+///   mla_decode         batch sequences that attend `context` tokens each (the new one included), heads
 ///   elementwise        tokens, width (elements of a token that this GPU works on; argmax and top_p: rows of
 ///                      logits, vocabulary; kv_copy: elements of a token's keys and values together)
 ///   collective         gpus, bytes (of the array: what each rank holds before a reduce or all-to-all, what

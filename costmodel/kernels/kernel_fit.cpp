@@ -88,12 +88,17 @@ std::string_view region_of(const KernelCall& call, const GpuSpec& gpu) {
     case KernelFamily::gemm:
       return size_region(call.axes[0], 64, 512, {"m to 64", "m 65 to 512", "m above 512"});
     case KernelFamily::prefill_attention:
+    case KernelFamily::mla_prefill:
       return size_region(call.axes[1], 256, 2048,
                          {"tokens to 256", "tokens 257 to 2048", "tokens above 2048"});
     case KernelFamily::decode_attention:
       return fits_in_l2(call, gpu) ? "KV within L2" : "KV beyond L2";
     case KernelFamily::moe:
       return size_region(call.axes[0], 64, 512, {"tokens to 64", "tokens 65 to 512", "tokens above 512"});
+    case KernelFamily::mla_decode:
+      return size_region(
+          call.axes[0] * call.axes[1], 65'536, 1'048'576,
+          {"to 64 Ki cached tokens", "64 Ki to 1 Mi cached tokens", "above 1 Mi cached tokens"});
     case KernelFamily::collective:
       return size_region(call.axes[1], 65'536, 4'194'304, {"to 64 KiB", "64 KiB to 4 MiB", "above 4 MiB"});
     case KernelFamily::elementwise:

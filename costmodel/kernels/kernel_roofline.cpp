@@ -98,6 +98,39 @@ KernelFeatures decode_features(const KernelCall& call, const GpuSpec& gpu) {
   return features;
 }
 
+/// Whole prompts stand for chunks as in prefill_features().
+KernelFeatures mla_prefill_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [batch, tokens, past, heads] =
+      std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3]};
+  const double length = tokens + 2 * past;
+  const double prompts = batch * tokens / length;
+  KernelFeatures features;
+  features.add(log_of(prompts));
+  features.add(log_of(length));
+  features.add(log_of(heads));
+  features.add(log_of(prompts * heads));
+  features.add(log_of(batch * tokens));
+  features.add(log_of(batch * tokens * heads));
+  features.add(log_of(datasheet_seconds(kernel_work(call), gpu)));
+  constexpr double kTileRows = 128;
+  add_waves(features, batch * heads * std::ceil(tokens / kTileRows), gpu);
+  return features;
+}
+
+KernelFeatures mla_decode_features(const KernelCall& call, const GpuSpec& gpu) {
+  const auto [batch, context, heads] = std::array{call.axes[0], call.axes[1], call.axes[2]};
+  KernelFeatures features;
+  features.add(log_of(batch));
+  features.add(log_of(context));
+  features.add(log_of(heads));
+  features.add(log_of(batch * context));
+  features.add(log_of(batch * heads));
+  features.add(log_of(datasheet_seconds(kernel_work(call), gpu)));
+  constexpr double kTileRows = 64;  // query heads that share a tile of keys
+  add_waves(features, batch * std::ceil(heads / kTileRows), gpu);
+  return features;
+}
+
 KernelFeatures moe_features(const KernelCall& call, const GpuSpec& gpu) {
   const auto [tokens, hidden, ffn, experts, top_k, tensor_parallel, expert_parallel, skew] =
       std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3],
@@ -127,6 +160,8 @@ double units(const KernelCall& call) {
   switch (call.family) {
     case KernelFamily::decode_attention:
       return call.axes[0] * call.axes[3];
+    case KernelFamily::mla_decode:
+      return call.axes[0] * call.axes[2];
     case KernelFamily::host:
       return call.axes[0];
     default:
@@ -167,6 +202,10 @@ KernelFeatures kernel_features(const KernelCall& call, const GpuSpec& gpu) {
       return decode_features(call, gpu);
     case KernelFamily::moe:
       return moe_features(call, gpu);
+    case KernelFamily::mla_prefill:
+      return mla_prefill_features(call, gpu);
+    case KernelFamily::mla_decode:
+      return mla_decode_features(call, gpu);
     case KernelFamily::elementwise:
     case KernelFamily::collective:
     case KernelFamily::host:

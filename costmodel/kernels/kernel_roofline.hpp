@@ -15,9 +15,9 @@ namespace inferometer {
 
 /// seconds = start_up + per_unit * units + max(FLOPs / (compute_efficiency * peak),
 ///                                             bytes / (bandwidth_efficiency * bandwidth)).
-/// Units: decode attention, sequences x KV heads; host work, sequences; else none. Bytes are those of the
-/// link for collectives. Prefill attention counts `overhang_tokens` - 1 keys more for two queries: masked
-/// parts of tiles.
+/// Units: decode attention, sequences x KV heads (latent: heads); host work, sequences; else none. Bytes are
+/// those of the link for collectives. Prefill attention counts `overhang_tokens` - 1 keys more for two
+/// queries: masked parts of tiles.
 struct RooflineConstants {
   double start_up_s = 0;
   double per_unit_s = 0;

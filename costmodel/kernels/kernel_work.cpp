@@ -24,6 +24,7 @@ constexpr WeightFormat kWeightFormats[] = {
     {"int8_weights", 1, 2, MathUnit::bf16},
     {"int4_weights", 0.5 + 2.0 / 128, 2, MathUnit::bf16},
     {"mxfp4_weights", 0.5 + 1.0 / 32, 2, MathUnit::bf16},
+    {"fp4_weights", 0.5 + 1.0 / 16, 2, MathUnit::bf16},
 };
 
 double kv_element_bytes(std::string_view variant) {
@@ -60,6 +61,24 @@ KernelWork decode_work(const KernelCall& call) {
   return {.flops = 4 * batch * heads * head_dim * keys,
           .hbm_bytes = kv_bytes(call) + 2 * kActivationBytes * batch * heads * head_dim,
           .unit = attention_unit(call.variant)};
+}
+
+KernelWork mla_prefill_work(const KernelCall& call) {
+  const auto [batch, tokens, past, heads] =
+      std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3]};
+  const double pairs = tokens * past + tokens * (tokens + 1) / 2;
+  const double written =
+      heads * kMlaValue * kActivationBytes + (kMlaLatent + kMlaRope) * kv_element_bytes(call.variant);
+  return {.flops = 2 * batch * heads * (kMlaRope + kMlaNope + kMlaValue) * pairs,
+          .hbm_bytes =
+              kv_bytes(call) + batch * tokens * (heads * (kMlaRope + kMlaNope) * kActivationBytes + written)};
+}
+
+KernelWork mla_decode_work(const KernelCall& call) {
+  const auto [batch, context, heads] = std::array{call.axes[0], call.axes[1], call.axes[2]};
+  constexpr double kQueryAndOutput = (kMlaLatent + kMlaRope) + kMlaLatent;
+  return {.flops = 2 * batch * heads * kQueryAndOutput * context,
+          .hbm_bytes = kv_bytes(call) + kActivationBytes * batch * heads * kQueryAndOutput};
 }
 
 /// Distinct experts that so many independent choices of top_k reach, all experts equally likely:
@@ -137,6 +156,10 @@ KernelWork kernel_work(const KernelCall& call) {
       return decode_work(call);
     case KernelFamily::moe:
       return moe_work(call);
+    case KernelFamily::mla_prefill:
+      return mla_prefill_work(call);
+    case KernelFamily::mla_decode:
+      return mla_decode_work(call);
     case KernelFamily::elementwise:
       return elementwise_work(call);
     case KernelFamily::collective:
@@ -159,6 +182,14 @@ double kv_bytes(const KernelCall& call) {
         std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3], call.axes[4], call.axes[5]};
     const double keys = window > 0 ? std::min(context, window) : context;
     return 2 * kv_element_bytes(call.variant) * batch * keys * kv_heads * head_dim;
+  }
+  if (call.family == KernelFamily::mla_prefill) {
+    const auto [batch, tokens, past, heads] =
+        std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3]};
+    return kActivationBytes * batch * (past + tokens) * heads * (kMlaRope + kMlaNope + kMlaValue);
+  }
+  if (call.family == KernelFamily::mla_decode) {
+    return kv_element_bytes(call.variant) * call.axes[0] * call.axes[1] * (kMlaLatent + kMlaRope);
   }
   return 0;
 }

@@ -33,6 +33,23 @@ struct KernelWork {
   MathUnit unit = MathUnit::bf16;
 };
 
+/// Multi-head latent attention (DeepSeek V2 and V3), of which these sizes are fixed: every measured model has
+/// them. A cached token is its latent vector with the rotary part of its key, one for all heads.
+inline constexpr double kMlaLatent = 512;  ///< rank of the compressed keys and values
+inline constexpr double kMlaRope = 64;     ///< part of queries and keys that is rotated
+inline constexpr double kMlaNope = 128;    ///< part of a head's queries and keys that is not
+inline constexpr double kMlaValue = 128;   ///< of a head
+
+/// Of latent attention, the attention alone: the measured times show no weights. One head more or 127 more
+/// add 1.6 us to the decode of one token on an H100 (TensorRT-LLM), of which the weights that absorb the
+/// up-projections of 128 heads would take 10 us; a prefill of one token likewise. Projections, those between
+/// a head and the latent space too, are matrix products to be counted beside it. Rotation and the write to
+/// the cache are within. vLLM on A100 differs: its tables were timed without CUDA graphs, with both
+/// up-projections inside.
+///   prefill: keys and values of each head, up-projected: 2 (64 + 128 + 128) FLOPs a head and pair of query
+///   and key decode:  absorbed, queries in the latent space: 2 (576 + 512) FLOPs a head and cached token, 576
+///   elements a
+///            cached token read once for all heads
 /// Host work has none. Precondition: axes in their ranges (sizes >= 1; past, window, skew >= 0).
 KernelWork kernel_work(const KernelCall& call);
 
@@ -42,7 +59,7 @@ FlopsPerSecond peak(const GpuSpec& gpu, MathUnit unit);
 /// The higher of the datasheet's roofs, in seconds: no kernel whose data come from memory can be faster.
 double datasheet_seconds(const KernelWork& work, const GpuSpec& gpu);
 
-/// Bytes of keys and values that an attention call reads; 0 for other families.
+/// Bytes of keys and values that an attention call reads, latent ones in a decode; 0 for other families.
 double kv_bytes(const KernelCall& call);
 
 }  // namespace inferometer

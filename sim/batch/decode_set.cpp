@@ -10,8 +10,8 @@ DecodeSet::DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window
     : block_size_(block_size), window_(window), phases_(static_cast<std::size_t>(block_size), 0) {
 }
 
-std::int64_t DecodeSet::attended(std::int64_t computed) const {
-  return window_ ? std::min(computed + 1, *window_) : computed + 1;
+ContextTokens DecodeSet::attended(std::int64_t computed) const {
+  return {computed + 1, window_ ? std::min(computed + 1, *window_) : 0};
 }
 
 std::size_t DecodeSet::phase_of(std::int64_t computed) const {
@@ -25,18 +25,16 @@ bool DecodeSet::needs_block(const Sequence& sequence) const {
 void DecodeSet::join(Sequence& sequence, SequenceId id) {
   sequence.join_step = step_;
   ++count_;
-  const std::int64_t attention = attended(sequence.computed);
+  const ContextTokens attention = attended(sequence.computed);
   context_ += attention;
   if (sequence.grows) {
     ++growing_;
     ++phases_[phase_of(sequence.computed)];
   }
   finishes_.add(id, step_ + sequence.output - sequence.emitted, step_);
-  if (!window_) {
+  if (window_ && attention.windowed < *window_) {
     ++unsaturated_;
-  } else if (attention < *window_) {
-    ++unsaturated_;
-    saturations_.add(id, step_ + *window_ - attention, step_);
+    saturations_.add(id, step_ + *window_ - attention.windowed, step_);
   }
   if (sequence.emitted == 0) {
     ++first_timers_;
@@ -68,11 +66,9 @@ void DecodeSet::leave(Sequence& sequence, SequenceId id) {
   sequence.computed += steps;
   sequence.emitted += steps;
   --count_;
-  const std::int64_t attention = attended(sequence.computed);
+  const ContextTokens attention = attended(sequence.computed);
   context_ -= attention;
-  if (!window_) {
-    --unsaturated_;
-  } else if (attention < *window_) {
+  if (window_ && attention.windowed < *window_) {
     --unsaturated_;
     saturations_.remove(id);
   }
@@ -97,7 +93,7 @@ void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t st
   last_step_end_ = last_end;
   step_ += steps;
   next_phase_ = static_cast<std::int64_t>(phase_needed_at(steps));
-  context_ += unsaturated_ * steps;
+  context_ += context_growth() * steps;
   saturate_due();
 }
 

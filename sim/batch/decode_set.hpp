@@ -11,6 +11,7 @@
 
 #include "base/divisor.hpp"
 #include "base/units.hpp"
+#include "costmodel/step_shape.hpp"
 #include "sim/batch/sequence.hpp"
 #include "sim/batch/step_calendar.hpp"
 
@@ -24,19 +25,19 @@ struct TokenGap {
 
 class DecodeSet {
  public:
-  /// `window`: sliding attention window in tokens; empty for full attention.
+  /// `window`: sliding attention window in tokens, of all layers or some; empty for full attention.
   DecodeSet(std::int64_t block_size, std::optional<std::int64_t> window);
 
   /// Decode steps that have been run with this set, whoever was in it.
   [[nodiscard]] std::int64_t steps() const { return step_; }
   /// Sequences in the set.
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// Sum over the set of the tokens its next step attends to: min(computed + 1, window).
-  [[nodiscard]] std::int64_t context() const { return context_; }
+  /// Sum over the set of the tokens its next step attends to.
+  [[nodiscard]] ContextTokens context() const { return context_; }
   /// Tokens one sequence with so many cached tokens attends to in its next step.
-  [[nodiscard]] std::int64_t attended(std::int64_t computed) const;
+  [[nodiscard]] ContextTokens attended(std::int64_t computed) const;
   /// Tokens that the next step adds to context(); unchanged for steps_of_same_growth() steps.
-  [[nodiscard]] std::int64_t context_growth() const { return unsaturated_; }
+  [[nodiscard]] ContextTokens context_growth() const { return {count_, unsaturated_}; }
   /// New KV blocks that the next step of all takes.
   [[nodiscard]] std::int64_t blocks_needed() const { return phases_[static_cast<std::size_t>(next_phase_)]; }
   /// New KV blocks that step `ahead` from now takes (0: the next one), while nobody joins or leaves.
@@ -100,9 +101,9 @@ class DecodeSet {
   Divisor block_size_;
   std::optional<std::int64_t> window_;
   std::int64_t count_ = 0;
-  std::int64_t context_ = 0;
+  ContextTokens context_;
   std::int64_t growing_ = 0;      // members that take a new block now and then: the sum of phases_
-  std::int64_t unsaturated_ = 0;  // members whose attended context still grows by one a step
+  std::int64_t unsaturated_ = 0;  // members whose window is not full yet
   std::int64_t step_ = 0;
   std::vector<std::int64_t>
       phases_;  // growing members by (computed - step) mod block size, which never changes

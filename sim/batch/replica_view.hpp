@@ -85,8 +85,8 @@ class ReplicaView {
   [[nodiscard]] std::int64_t chunk_blocks(std::int64_t tokens) const {
     return state_.blocks_with_lookahead(tokens);
   }
-  /// Tokens a decode step attends to with so many cached (sliding windows cut it).
-  [[nodiscard]] std::int64_t attended(std::int64_t computed) const {
+  /// Tokens a decode step attends to with so many cached.
+  [[nodiscard]] ContextTokens attended(std::int64_t computed) const {
     return state_.decodes().attended(computed);
   }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "costmodel/step_shape.hpp"
 #include "sim/batch/sequence.hpp"
 
 namespace inferometer {
@@ -28,9 +29,9 @@ struct StepPlan {
   };
   /// Work that a padded batch does for nothing: priced, with no other effect.
   struct Padding {
-    std::int64_t decodes = 0;         ///< finished sequences that still occupy the batch
-    std::int64_t decode_context = 0;  ///< tokens they attend to
-    std::int64_t chunk_tokens = 0;    ///< price every chunk as if it were so long; 0: as it is
+    std::int64_t decodes = 0;       ///< finished sequences that still occupy the batch
+    ContextTokens decode_context;   ///< tokens they attend to
+    std::int64_t chunk_tokens = 0;  ///< price every chunk as if it were so long; 0: as it is
   };
 
   std::vector<SequenceId> rejected;   ///< waiting sequences that can never run

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "costmodel/memory_footprint.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/expert_options.hpp"
 #include "sim/cli/known_word.hpp"
 #include "sim/cli/memory_report.hpp"
 
@@ -27,6 +28,7 @@ struct MemoryOptions {
   std::string gpu;
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
+  ExpertOptions experts;
   std::int64_t context = 0;
   CLI::Option* context_option = nullptr;
   NumberFormats formats;
@@ -42,6 +44,8 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   row.gpu = gpu.name;
   row.tensor_parallel = options.tensor_parallel;
   row.pipeline_parallel = options.pipeline_parallel;
+  row.attention_data_parallel = options.experts.attention_data_parallel;
+  row.expert_parallel = options.experts.expert_parallel;
   row.quantization = options.formats.quantization;
   row.kv_cache_dtype = options.formats.kv_cache_dtype;
   row.gpu_memory_utilization = options.settings.gpu_memory_utilization;
@@ -54,6 +58,7 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   }
   Parallelism parallelism = over_nodes(options.tensor_parallel);
   parallelism.pipeline = options.pipeline_parallel;
+  options.experts.apply(parallelism);
   try {
     row.footprint = memory_footprint(model, gpu, parallelism, options.settings);
   } catch (const ConfigError&) {
@@ -110,6 +115,7 @@ void add_memory_command(CLI::App& app) {
       ->add_option("--pipeline-parallel", options->pipeline_parallel,
                    "Stages over which the layers are spread, each on so many GPUs")
       ->capture_default_str();
+  options->experts.add_options(*command);
   options->formats.add_options(*command);
   options->context_option =
       command->add_option("--context", options->context,

@@ -29,6 +29,12 @@ std::string split_of(const MemoryRow& row) {
   if (row.pipeline_parallel > 1) {
     text += fmt::format(", pipeline_parallel {}", row.pipeline_parallel);
   }
+  if (row.attention_data_parallel > 1) {
+    text += fmt::format(", attention_data_parallel {}", row.attention_data_parallel);
+  }
+  if (row.expert_parallel > 1) {
+    text += fmt::format(", expert_parallel {}", row.expert_parallel);
+  }
   return text;
 }
 
@@ -67,6 +73,8 @@ Json values_of(const MemoryRow& row) {
   values["gpu"] = row.gpu;
   values["tensor_parallel"] = row.tensor_parallel;
   values["pipeline_parallel"] = row.pipeline_parallel;
+  values["attention_data_parallel"] = row.attention_data_parallel;
+  values["expert_parallel"] = row.expert_parallel;
   values["quantization"] = row.quantization;
   values["kv_cache_dtype"] = row.kv_cache_dtype;
   values["gpu_memory_utilization"] = row.gpu_memory_utilization;
@@ -134,7 +142,8 @@ std::string memory_text(const MemoryRow& row) {
   text += "\nKV cache\n";
   text += align_columns({{"  a token", fmt::format("{} B", memory.kv_bytes_per_token.count())},
                          {"  a block", fmt::format("{} tokens", memory.block_size)},
-                         {"  blocks", fmt::format("{}", memory.blocks.count())},
+                         {memory.attention_data_parallel == 1 ? "  blocks" : "  blocks of all ranks",
+                          fmt::format("{}", memory.blocks.count())},
                          {"  tokens", fmt::format("{}", memory.tokens().count())},
                          {fmt::format("  sequences of {} tokens", row.context.count()),
                           fmt::format("{}", memory.sequences_at(row.context))}},

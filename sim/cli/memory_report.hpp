@@ -17,6 +17,8 @@ struct MemoryRow {
   std::string gpu;
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
+  std::int64_t attention_data_parallel = 1;
+  std::int64_t expert_parallel = 1;
   std::string quantization = "none";    ///< of the layers' weights
   std::string kv_cache_dtype = "auto";  ///< of the KV cache
   double gpu_memory_utilization = 0.9;

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/expert_options.hpp"
 #include "sim/cli/known_word.hpp"
 #include "sim/cli/named_file.hpp"
 #include "sim/cli/roofline_report.hpp"
@@ -28,12 +29,14 @@ constexpr const char* kExamples =
     "0.7 "
     "--method eagle\n"
     "  inferometer roofline --model llama-3-8b --gpu h100-sxm --decode 64@1024 --quantization fp8 "
-    "--kv-cache-dtype fp8\n";
+    "--kv-cache-dtype fp8\n"
+    "  inferometer roofline --model mixtral-8x7b --gpu h100-sxm --tensor-parallel 2 --decode 8@1024\n";
 
 struct RooflineOptions {
   std::string model, gpu;
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
+  ExpertOptions experts;
   std::string prefill, chunk, decode, sweep;
   std::string level = "calibrated";
   std::string kernels = "vllm";
@@ -141,9 +144,12 @@ void run_roofline(const RooflineOptions& options) {
   }
   setting.profile = load_profile(setting.gpu.name);
   setting.tensor_parallel = options.tensor_parallel;
+  setting.attention_data_parallel = options.experts.attention_data_parallel;
+  setting.expert_parallel = options.experts.expert_parallel;
   Parallelism parallelism = in_one_node(options.tensor_parallel);
   parallelism.pipeline = options.pipeline_parallel;
-  check_split(setting.model, parallelism);
+  options.experts.apply(parallelism);
+  check_links(setting.model, parallelism);
   if (options.speculation.is_asked_for() && options.pipeline_parallel > 1) {
     throw ConfigError(Position{}, "--speculate goes with --pipeline-parallel 1");
   }
@@ -167,6 +173,7 @@ void add_roofline_command(CLI::App& app) {
           "--pipeline-parallel", options->pipeline_parallel,
           "Stages over which the layers are spread: each is priced, and sends over links within a node")
       ->capture_default_str();
+  options->experts.add_options(*command);
   CLI::Option* prefill = command->add_option("--prefill", options->prefill,
                                              "BATCHxLENGTH: whole prompts (LENGTH alone: one prompt)");
   command

@@ -58,7 +58,9 @@ std::string marked(const std::string& time, const RooflineRow& row) {
 }
 
 std::string formats_of(const ModelSpec& model) {
+  const bool has_own_experts = model.moe && model.moe->format != model.weight_format;
   return (model.weight_format == "bf16" ? "" : ", weights " + model.weight_format) +
+         (has_own_experts ? ", experts " + model.moe->format : "") +
          (model.kv_bytes == 1 ? ", KV cache fp8" : "");
 }
 
@@ -72,8 +74,8 @@ std::string level_of(const RooflineSetting& setting) {
 
 std::string heading(const RooflineSetting& setting, const std::string& step) {
   std::string text = fmt::format("{}{} on {}, {} GPU{}: {}\n", setting.model.name, formats_of(setting.model),
-                                 setting.gpu.title, setting.tensor_parallel,
-                                 setting.tensor_parallel == 1 ? "" : "s, figures of one of them", step);
+                                 setting.gpu.title, setting.split().gpus(),
+                                 setting.split().gpus() == 1 ? "" : "s, figures of one of them", step);
   text += fmt::format(
       "bf16 {} TFLOPS, {} TB/s, ridge {:.1f} FLOP/B; roofs that bind are those of level {}\n\n",
       figure(setting.gpu.bf16_peak.count() / 1e12), figure(setting.gpu.hbm_bandwidth.count() / 1e12),

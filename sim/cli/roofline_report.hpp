@@ -27,7 +27,13 @@ struct RooflineSetting {
   std::string library = "vllm";          ///< whose measured kernels were asked for
   std::optional<KernelProfile> kernels;  ///< nothing where none is shipped: then no level calibrated
   std::int64_t tensor_parallel = 1;
+  std::int64_t attention_data_parallel = 1;
+  std::int64_t expert_parallel = 1;
   CostLevel level = CostLevel::roofline;
+
+  [[nodiscard]] ModelSplit split() const {
+    return {tensor_parallel, attention_data_parallel, expert_parallel};
+  }
 };
 
 /// Why a time at level calibrated is no measured kernel's.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "costmodel/calibrated_kernels.hpp"
+#include "costmodel/expert_routing.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 #include "sim/cli/roofline_report.hpp"
 
@@ -55,7 +56,10 @@ class Levels {
 
  private:
   [[nodiscard]] Roofline at(CostLevel level) const {
-    return {setting_.gpu, setting_.profile, level, in_one_node(setting_.tensor_parallel)};
+    Parallelism parallelism = in_one_node(setting_.tensor_parallel);
+    parallelism.attention_data = setting_.attention_data_parallel;
+    parallelism.expert = setting_.expert_parallel;
+    return {setting_.gpu, setting_.profile, level, parallelism};
   }
   [[nodiscard]] const Roofline& chosen_roofline() const {
     return setting_.level == CostLevel::datasheet ? datasheet_ : fitted_;
@@ -123,6 +127,15 @@ void add(RooflineRow& step, const RooflineRow& row) {
   step.notes.insert(step.notes.end(), row.notes.begin(), row.notes.end());
 }
 
+/// Experts with how many different ones the step's tokens reach: "experts (7.2 of 8)".
+std::string name_of(const Operator& part, const ModelSpec& model, std::int64_t tokens) {
+  if (part.family != OperatorFamily::experts) {
+    return std::string(part.name);
+  }
+  return fmt::format("{} ({:.1f} of {})", part.name,
+                     distinct_experts(*model.moe, static_cast<double>(tokens)), model.moe->experts);
+}
+
 }  // namespace
 
 std::vector<RooflineRow> roofline_rows(const RooflineSetting& setting, const StepShape& shape) {
@@ -130,12 +143,12 @@ std::vector<RooflineRow> roofline_rows(const RooflineSetting& setting, const Ste
   std::vector<RooflineRow> rows;
   RooflineRow step{.name = "step"};
   TimeSplit split{};
-  for (const Operator& part : step_operators(setting.model, setting.tensor_parallel, shape)) {
+  for (const Operator& part : step_operators(setting.model, setting.split(), shape)) {
     const RoofTimes times = levels.chosen_time(part);
     const auto runs = static_cast<double>(part.repeats);
     require_simulable(to_seconds(step.fitted) + to_seconds(levels.fitted().time(part).total()) * runs);
     require_simulable(to_seconds(step.calibrated.value_or(Duration())) + to_seconds(times.total()) * runs);
-    RooflineRow row{.name = std::string(part.name),
+    RooflineRow row{.name = name_of(part, setting.model, shape.tokens()),
                     .runs = part.repeats,
                     .flops = part.flops * runs,
                     .hbm_bytes = part.hbm_bytes * part.repeats,

@@ -16,7 +16,7 @@ std::vector<WorkTotals> work_of_replicas(const Deployment& deployment) {
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
     const PoolSpec& pool = deployment.pools[i].spec;
     work.insert(work.end(), static_cast<std::size_t>(deployment.replicas(i)),
-                WorkTotals(pool.model, pool.tensor_parallel));
+                WorkTotals(pool.model, pool.split()));
   }
   return work;
 }

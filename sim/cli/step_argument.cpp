@@ -215,9 +215,10 @@ OwnedStepShape::OwnedStepShape(const StepArgument& step, std::optional<std::int6
     chunks_.push_back({step.chunk->size, step.chunk->past});
   }
   if (step.decode) {
-    const std::int64_t attended = window ? std::min(step.decode->context, *window) : step.decode->context;
+    const std::int64_t context = step.decode->context;
     counts_.decodes = step.decode->batch;
-    counts_.decode_context = step.decode->batch * attended;
+    counts_.decode_context = step.decode->batch * context;
+    counts_.decode_window_context = step.decode->batch * (window ? std::min(context, *window) : 0);
   }
   counts_.sampled_rows = counts_.decodes + static_cast<std::int64_t>(chunks_.size());
 }

@@ -52,7 +52,7 @@ StepArgument with_value(StepArgument step, const std::string& name, std::int64_t
 /// The step as the cost model takes it; every sequence emits a token (a chunk is the last of its prompt).
 class OwnedStepShape {
  public:
-  /// `window`: the model's sliding window, which bounds what a decode attends.
+  /// `window`: the model's sliding window, which bounds what a decode attends in the layers that have it.
   OwnedStepShape(const StepArgument& step, std::optional<std::int64_t> window);
   [[nodiscard]] StepShape shape() const;
 

@@ -25,7 +25,7 @@ std::string states_of(const Simulation& simulation) {
         "  replica {}: {} running ({} decoding with {} tokens of context, {} prefilling), {} waiting, {} of "
         "{} "
         "blocks free{}\n",
-        i, state.running_count(), state.decodes().count(), state.decodes().context(),
+        i, state.running_count(), state.decodes().count(), state.decodes().context().full,
         state.prefilling().size(), state.waiting().size(), state.blocks().free().count(),
         state.blocks().total().count(),
         replica.is_running() ? fmt::format(", a step under way until {} ps", ps(*replica.running_until()))
@@ -67,6 +67,7 @@ StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t 
                {"decoding", step.decodes},
                {"decode rows priced", step.shape.decodes},
                {"context", step.shape.decode_context},
+               {"context in windows", step.shape.decode_window_context},
                {"sampled rows", step.shape.sampled_rows},
                {"prefilled tokens", step.prefill_tokens},
                {"emitted", step.emitted},

@@ -50,7 +50,7 @@ void ActivityRecorder::on_steps(const StepRecord& steps) {
 ActivityPeriod ActivityRecorder::sum(const StepRecord& steps, std::int64_t first, std::int64_t end) {
   const Stretch& stretch = steps.stretch;
   StepShape shape = steps.shape;
-  shape.decode_context += steps.context_growth * first;
+  shape.add_context(steps.context_growth * first);
   chunks_.assign(shape.chunks.begin(), shape.chunks.end());
   for (ChunkShape& chunk : chunks_) {
     chunk.past += chunk.tokens * first;

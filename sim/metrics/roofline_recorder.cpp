@@ -83,7 +83,7 @@ void RooflineRecorder::add_decodes(const StepRecord& steps, const WorkTotals& mo
   const Stretch& stretch = steps.stretch;
   const auto work_at = [&](std::int64_t step) {
     StepShape shape = steps.shape;
-    shape.decode_context += steps.context_growth * step;
+    shape.add_context(steps.context_growth * step);
     return model.of_step(shape);
   };
   const auto place_at = [&](std::int64_t step) {
@@ -134,7 +134,7 @@ void RooflineRecorder::add_one_by_one(const StepRecord& steps, const WorkTotals&
     cell.flops += work.flops;
     cell.hbm_bytes += work.hbm_bytes;
     if (step + 1 < steps.stretch.steps()) {
-      shape.decode_context += steps.context_growth;
+      shape.add_context(steps.context_growth);
       for (ChunkShape& chunk : chunks_) {
         chunk.past += chunk.tokens;
       }

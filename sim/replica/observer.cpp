@@ -45,7 +45,7 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
     step.held_blocks = BlockCount(record.held_during(i));
     step.gaps = is_first ? record.gaps : std::span(&gap, record.decodes > 0 ? 1 : 0);
     visit(step);
-    shape.decode_context += record.context_growth;
+    shape.add_context(record.context_growth);
     for (ChunkShape& chunk : chunks) {
       chunk.past += chunk.tokens;
     }

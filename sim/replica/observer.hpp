@@ -30,8 +30,8 @@ struct StepRecord {
   std::int32_t lane = 0;   ///< which of the micro-batches in flight; 0 without a pipeline
   const Stretch& stretch;  ///< how many steps, when, and what they cost
   const StepShape& shape;  ///< what was priced in the first step, padding included
-  /// What each step adds to shape.decode_context. Chunks find those before them in their past.
-  std::int64_t context_growth = 0;
+  /// What each step adds to the contexts of the shape. Chunks find those before them in their past.
+  ContextTokens context_growth{};
   std::int64_t decodes = 0;  ///< sequences that decoded in each step: a token each, and accepted drafts
   std::int64_t prefill_tokens = 0;  ///< prompt (or recomputed) tokens run in each step
   std::int64_t emitted = 0;         ///< tokens at the end of each step: of decodes and of finished prefills

@@ -230,10 +230,10 @@ StepShape Replica::shape_of_plan() {
   }
   StepShape shape;
   shape.decodes = plan_.padding.decodes;
-  shape.decode_context = plan_.padding.decode_context;
+  shape.add_context(plan_.padding.decode_context);
   if (plan_.decode) {
     shape.decodes += state_.decodes().count();
-    shape.decode_context += state_.decodes().context();
+    shape.add_context(state_.decodes().context());
   }
   shape.queries = state_.drafts() + 1;
   shape.sampled_rows = shape.decode_tokens() + finishing_chunks;
@@ -243,7 +243,7 @@ StepShape Replica::shape_of_plan() {
 
 void Replica::begin(TimePoint now, const Outlook& outlook) {
   const StepShape shape = shape_of_plan();
-  const std::int64_t context_growth = plan_.decode ? state_.decodes().context_growth() : 0;
+  const ContextTokens context_growth = plan_.decode ? state_.decodes().context_growth() : ContextTokens{};
   const std::optional<StepLine> line =
       outlook.stability ? pricer_->line(shape, context_growth) : std::nullopt;
   if (line) {

@@ -188,7 +188,7 @@ class Replica : private PrefixLookup {
     Stretch stretch;
     StepShape shape;
     std::int64_t decodes = 0;
-    std::int64_t context_growth = 0;
+    ContextTokens context_growth;
     std::int64_t kept_waiting = 0;  // when the first step started
     std::int64_t queued = 0;        // once it had
     std::int64_t prefill_tokens = 0;

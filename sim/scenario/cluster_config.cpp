@@ -197,11 +197,10 @@ class ClusterReader {
     }
     const PoolSpec& a = pools_[*prefill];
     const PoolSpec& b = pools_[*decode];
-    if (a.gpu.name != b.gpu.name || a.tensor_parallel != b.tensor_parallel ||
-        a.pipeline_parallel != b.pipeline_parallel) {
+    if (a.gpu.name != b.gpu.name || a.split() != b.split() || a.pipeline_parallel != b.pipeline_parallel) {
       diagnostics_.add(section.where(),
                        "cluster.dynamic_split moves replicas between prefill and decode, which "
-                       "must have the same gpu, tensor_parallel and pipeline_parallel");
+                       "must have the same gpu and the same degrees of parallelism");
     }
   }
 

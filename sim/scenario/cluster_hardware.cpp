@@ -208,7 +208,7 @@ Placement place_pools(const Values& scenario, const std::vector<PoolSpec>& pools
   std::vector<PlacementRequest> requests;
   for (std::size_t i = 0; i < pools.size(); ++i) {
     requests.push_back({.replicas = replicas[i],
-                        .tensor = pools[i].tensor_parallel,
+                        .tensor = pools[i].gpus_per_stage(),
                         .pipeline = pools[i].pipeline_parallel,
                         .gpus_per_node = hardware.nodes[i].node.gpus,
                         .kind = kind_of(hardware, pools, i)});

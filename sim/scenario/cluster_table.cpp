@@ -11,6 +11,13 @@ Key& add_gpus(Table& table, const std::string& name, const std::string& sentence
   return table.add(name, ValueType::count, sentence).range("1", most);
 }
 
+constexpr const char* kAttentionDataDoc =
+    "Mixture of experts: ranks of tensor_parallel GPUs that each hold all of attention and the KV cache of "
+    "their own sequences, while the routed experts are spread over the GPUs of all ranks; one scheduler "
+    "spreads sequences and prompt tokens evenly over the ranks, and blocks are those of all ranks together";
+constexpr const char* kExpertDoc =
+    "Mixture of experts: groups of GPUs that hold different experts, out of the tensor_parallel * "
+    "attention_data_parallel of a stage; 1: every GPU has a slice of all experts";
 constexpr const char* kStragglerDoc =
     "How many times as long as the mean GPU the slowest of a replica takes, for which all of them wait";
 
@@ -27,6 +34,9 @@ Table pool_table(const PolicyRegistry& policies, const std::string& name, const 
       .optional("that of the scenario's hardware");
   add_gpus(table, "pipeline_parallel", "Stages over which the layers are spread", "64")
       .optional("that of the scenario's hardware");
+  add_gpus(table, "attention_data_parallel", kAttentionDataDoc, "64")
+      .optional("that of the scenario's hardware");
+  add_gpus(table, "expert_parallel", kExpertDoc, "512").optional("that of the scenario's hardware");
   table.add("price", ValueType::price_rate, "Price of one GPU")
       .optional("that of the scenario's hardware for its GPU, else the default of the GPU's description")
       .range("0 $/h", "1000 $/h");
@@ -232,6 +242,14 @@ Table hardware_table() {
   table.add("gpu", ValueType::text, "A built-in GPU, or a YAML file that describes one").required();
   add_gpus(table, "tensor_parallel", "GPUs over which every layer is split", "64").by_default("1");
   add_gpus(table, "pipeline_parallel", "Stages over which the layers are spread", "64").by_default("1");
+  add_gpus(table, "attention_data_parallel", kAttentionDataDoc, "64").optional("1");
+  add_gpus(table, "expert_parallel", kExpertDoc, "512").optional("1");
+  table
+      .add("expert_skew", ValueType::number,
+           "Mixture of experts: how much more often some experts are chosen, the i-th most popular in "
+           "proportion to i^-expert_skew")
+      .optional("all are chosen as often")
+      .range("0", "4");
   table.add("price", ValueType::price_rate, "Price of one GPU")
       .optional("the default of the GPU's description")
       .range("0 $/h", "1000 $/h");

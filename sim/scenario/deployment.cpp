@@ -1,6 +1,7 @@
 #include "sim/scenario/deployment.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -22,10 +23,13 @@ Parallelism parallelism_of(const PoolSpec& pool, const PlacedPool& placed, const
   Parallelism parallelism;
   parallelism.tensor = pool.tensor_parallel;
   parallelism.pipeline = pool.pipeline_parallel;
-  parallelism.tensor_in_node = placed.tensor_in_node;
+  parallelism.attention_data = pool.attention_data_parallel;
+  parallelism.expert = pool.expert_parallel;
+  parallelism.stage_in_node = placed.tensor_in_node;
+  parallelism.tensor_in_node = std::gcd(placed.tensor_in_node, pool.tensor_parallel);
   parallelism.stages_in_node = placed.stages_in_node;
   parallelism.straggler = pool.straggler;
-  if (parallelism.spans_nodes() || !placed.stages_in_node) {
+  if (parallelism.stage_spans_nodes() || !placed.stages_in_node) {
     parallelism.between_nodes = fabric_link(hardware.nodes[place].node, hardware.fabric);
   }
   return parallelism;
@@ -33,7 +37,7 @@ Parallelism parallelism_of(const PoolSpec& pool, const PlacedPool& placed, const
 
 /// Of a scenario without nodes: each pool's replica has one to itself.
 Placement in_one_place(const std::vector<PoolSpec>& pools) {
-  return place_replicas({{.tensor = pools.front().tensor_parallel,
+  return place_replicas({{.tensor = pools.front().gpus_per_stage(),
                           .pipeline = pools.front().pipeline_parallel,
                           .gpus_per_node = pools.front().gpus_per_replica()}});
 }

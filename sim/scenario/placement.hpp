@@ -11,7 +11,8 @@
 
 namespace inferometer {
 
-/// Replicas that are placed alike, of tensor * pipeline GPUs each. All counts are at least 1.
+/// Replicas that are placed alike, of tensor * pipeline GPUs each; `tensor`: all GPUs of a stage. All counts
+/// are at least 1.
 struct PlacementRequest {
   std::int64_t replicas = 1;
   std::int64_t tensor = 1;

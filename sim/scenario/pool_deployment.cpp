@@ -26,6 +26,13 @@ std::string degrees_in_words(const Parallelism& parallelism) {
 MemoryFootprint footprint_of(const PoolSpec& pool, const Parallelism& parallelism,
                              const MemorySettings& settings) {
   try {
+    check_experts(pool.model, parallelism.split());
+  } catch (const ConfigError& error) {
+    const bool is_of_attention = !pool.model.moe && pool.expert_parallel == 1;
+    throw ConfigError(is_of_attention ? pool.attention_at : pool.expert_at,
+                      error.diagnostics().front().message);
+  }
+  try {
     return memory_footprint(pool.model, pool.gpu, parallelism, settings);
   } catch (const ConfigError& error) {
     const bool is_of_stages = parallelism.pipeline > pool.model.layers;
@@ -200,7 +207,8 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.memory = footprint_of(pool, parallelism, settings);
   const std::int64_t blocks = usable_blocks(pool, policy, settings, deployment.memory);
   const std::int64_t watermark = policy.watermark_blocks ? policy.watermark_blocks(engine, blocks) : 0;
-  const std::int64_t room = (blocks - watermark) * settings.block_size;
+  // A sequence has its blocks on one rank of attention.
+  const std::int64_t room = (blocks - watermark) / pool.attention_data_parallel * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(pool, wanted_len, room, notes);
 
   const CostOptions cost = cost_options_from(pool.cost_model);

@@ -116,6 +116,11 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   spec.replicas = pool.has("replicas") ? pool.count("replicas") : 1;
   spec.tensor_parallel = count("tensor_parallel");
   spec.pipeline_parallel = count("pipeline_parallel");
+  const auto count_or_one = [&](const char* key) {
+    return pool.has(key) || hardware.has(key) ? count(key) : 1;
+  };
+  spec.attention_data_parallel = count_or_one("attention_data_parallel");
+  spec.expert_parallel = count_or_one("expert_parallel");
   spec.straggler = pool.has("straggler") ? pool.number("straggler") : hardware.number("straggler");
   spec.engine = pool.has("engine") ? pool.section("engine") : scenario.section("engine");
   spec.cost_model = pool.has("cost_model") ? pool.section("cost_model") : scenario.section("cost_model");
@@ -123,6 +128,8 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   spec.gpu_at = place_of(pool, hardware, "gpu");
   spec.tensor_at = place_of(pool, hardware, "tensor_parallel");
   spec.pipeline_at = place_of(pool, hardware, "pipeline_parallel");
+  spec.attention_at = place_of(pool, hardware, "attention_data_parallel");
+  spec.expert_at = place_of(pool, hardware, "expert_parallel");
   spec.replicas_at = pool.where("replicas");
   if (pool.has("node")) {
     spec.node = path_or_name(pool, "node");
@@ -146,6 +153,9 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   }
   spec.model =
       quantized(model, spec.gpu, spec.engine.text("quantization"), spec.engine.text("kv_cache_dtype"));
+  if (spec.model.moe && hardware.has("expert_skew")) {
+    spec.model.moe->skew = hardware.number("expert_skew");
+  }
   spec.speculation = read_speculation(spec.engine, spec.model, spec.gpu,
                                       static_cast<std::uint64_t>(scenario.count("seed")), diagnostics);
   if (spec.speculation) {

@@ -9,6 +9,7 @@
 
 #include "base/config/table.hpp"
 #include "costmodel/model_spec.hpp"
+#include "costmodel/model_split.hpp"
 #include "hardware/gpu_spec.hpp"
 #include "sim/cluster/cluster_setup.hpp"
 #include "sim/scenario/speculation.hpp"
@@ -20,6 +21,8 @@ struct PoolSpec {
   std::int64_t replicas = 1;
   std::int64_t tensor_parallel = 1;
   std::int64_t pipeline_parallel = 1;
+  std::int64_t attention_data_parallel = 1;
+  std::int64_t expert_parallel = 1;
   double straggler = 1;
   GpuSpec gpu;      ///< with the scenario's price for it, when it gives one
   ModelSpec model;  ///< in the number formats of the pool's engine
@@ -28,11 +31,15 @@ struct PoolSpec {
   std::optional<SpeculationSpec> speculation;
   bool own_nodes = false;           ///< shares none with another pool
   std::optional<std::string> node;  ///< cluster description of its nodes, when the pool names one
-  /// Where mistakes in it are reported: its GPU, degree of parallelism or node, in the pool or else in
+  /// Where mistakes in it are reported: its GPU, degrees of parallelism or node, in the pool or else in
   /// `hardware`.
-  Position gpu_at, tensor_at, pipeline_at, node_at, replicas_at;
+  Position gpu_at, tensor_at, pipeline_at, attention_at, expert_at, node_at, replicas_at;
 
-  [[nodiscard]] std::int64_t gpus_per_replica() const { return tensor_parallel * pipeline_parallel; }
+  [[nodiscard]] ModelSplit split() const {
+    return {tensor_parallel, attention_data_parallel, expert_parallel};
+  }
+  [[nodiscard]] std::int64_t gpus_per_stage() const { return tensor_parallel * attention_data_parallel; }
+  [[nodiscard]] std::int64_t gpus_per_replica() const { return gpus_per_stage() * pipeline_parallel; }
 };
 
 /// Whether the scenario has pools for prefill and decode.

@@ -58,7 +58,7 @@ MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records) {
     pools.push_back({.name = std::string(to_string(pool.role)),
                      .replicas = replicas[i],
                      .lanes = pool.pipeline_parallel,
-                     .work = WorkTotals(pool.model, pool.tensor_parallel)});
+                     .work = WorkTotals(pool.model, pool.split())});
   }
   return MetricsRecorder(std::move(pools), {}, options);
 }

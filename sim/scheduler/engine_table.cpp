@@ -29,8 +29,11 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .add_choice(
           "quantization", {weight_quantizations().begin(), weight_quantizations().end()},
           "Number format of the layers' weights: none as in the checkpoint; fp8 with a scale a channel and "
-          "fp8_block with a scale for each 128 x 128 weights, both computed in fp8 where the GPU can; int4 "
-          "weights only, computed in bf16. Embeddings and lm_head stay as they are")
+          "fp8_block with a scale for each 128 x 128 weights, both computed in fp8 where the GPU can; "
+          "weights "
+          "only, computed in bf16, are int4 with a scale for each 128, nvfp4 with one for each 16 and mxfp4 "
+          "with one for each 32, which is of routed experts alone where there are any. Embeddings, routers "
+          "and lm_head stay as they are")
       .by_default("none");
   table
       .add_choice("kv_cache_dtype", {kv_cache_dtypes().begin(), kv_cache_dtypes().end()},

@@ -50,7 +50,7 @@ void price_line(benchmark::State& state) {
   const std::vector<ChunkShape> chunks(static_cast<std::size_t>(state.range(0)), {200, 300});
   StepShape shape{.decodes = 32, .decode_context = 40'000, .sampled_rows = 32, .chunks = chunks};
   for (auto _ : state) {
-    benchmark::DoNotOptimize(pricer->line(shape, 32));
+    benchmark::DoNotOptimize(pricer->line(shape, {32, 0}));
     ++shape.decode_context;
   }
   state.SetItemsProcessed(state.iterations());

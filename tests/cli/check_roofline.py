@@ -101,7 +101,7 @@ class Roofline(unittest.TestCase):
         for command in (roofline, lambda *more: run("memory", "--model", "llama-3-8b", "--gpu", "l4", *more)):
             self.complains(
                 command("--quantization", "int5"),
-                '--quantization "int5" is not known; allowed: none, fp8, fp8_block or int4; did you mean "int4"?',
+                '--quantization "int5" is not known; allowed: none, fp8, fp8_block, int4, mxfp4 or nvfp4; did you mean "int4"?',
             )
             self.complains(
                 command("--kv-cache-dtype", "fp16"),

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const inferometer::ModelSpec model = inferometer::parse_hf_config(text, "config.json");
     expect(model.heads % model.kv_heads == 0);
-    expect(model.matmul_parameters() > 0);
+    expect(model.active_parameters() > 0);
     expect(model.parameters() >= model.vocab * model.hidden);
     expect(model.kv_bytes_per_token().count() >= 2 * model.layers * model.kv_bytes);
     expect(!model.sliding_window || *model.sliding_window > 0);

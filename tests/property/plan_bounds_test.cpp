@@ -86,9 +86,8 @@ void draw_step(Dice& dice, const PoolDeployment& pool, RandomStep& step) {
   if (dice.chance(70)) {
     step.shape.decodes = dice.between(1, std::min(dice.one_of({1, 4, 32, 1024}), seats));
     const std::int64_t window = pool.spec.model.sliding_window.value_or(longest);
-    const std::int64_t mean =
-        dice.between(1, std::min(dice.one_of({2, 100, 2000, 1 << 20}), std::min(longest, window)));
-    step.shape.decode_context = step.shape.decodes * mean;
+    const std::int64_t mean = dice.between(1, std::min(dice.one_of({2, 100, 2000, 1 << 20}), longest));
+    step.shape.add_context(ContextTokens{mean, std::min(mean, window)} * step.shape.decodes);
     tokens -= step.shape.decodes;
   }
   const std::int64_t free_seats = seats - step.shape.decodes;

@@ -165,6 +165,7 @@ std::string to_text(const SeenStep& step) {
   append(text, "bubble", step.cost.bubble.count());
   append(text, "shape.decodes", step.shape_decodes);
   append(text, "context", step.decode_context);
+  append(text, "context in windows", step.decode_window_context);
   append(text, "rows", step.sampled_rows);
   append(text, "prefill", step.prefill_tokens);
   append(text, "decodes", step.decodes);

@@ -50,7 +50,8 @@ class NotedPricer : public StepPricer {
       : pricer_(std::move(pricer)), notes_(notes) {}
 
   [[nodiscard]] StepCost price(const StepShape& shape) const override { return pricer_->price(shape); }
-  [[nodiscard]] std::optional<StepLine> line(const StepShape& shape, std::int64_t growth) const override {
+  [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
+                                             const ContextTokens& growth) const override {
     notes_.line = pricer_->line(shape, growth);
     return notes_.line;
   }
@@ -110,11 +111,13 @@ class Watcher : public SimulationObserver {
 
   void check_sums() {
     std::int64_t held = 0;
-    std::int64_t context = 0;
+    ContextTokens context;
     for (SequenceId id = state().head(); id != kNoSequence; id = state().sequence(id).next) {
       held += own_blocks(state().store(), id, state().held_blocks(id));
       const bool decodes = state().sequence(id).state == Sequence::State::decoding;
-      context += decodes ? state().decodes().attended(state().computed(id)) : 0;
+      if (decodes) {
+        context += state().decodes().attended(state().computed(id));
+      }
     }
     held = held_with_cached(state().store(), held);
     require(held == state().blocks().held().count(), "blocks held are those of the running sequences");
@@ -138,7 +141,7 @@ class Watcher : public SimulationObserver {
     set(Limit::prefill, next_chunk_ends_a_prefill());
     set(Limit::blocks, blocks_of_next_step() > state().blocks().free().count());
     set(Limit::window,
-        record.context_growth != (record.decodes > 0 ? state().decodes().context_growth() : 0));
+        record.context_growth != (record.decodes > 0 ? state().decodes().context_growth() : ContextTokens{}));
     require(stretch.steps() <= notes_.stability->steps, "a stretch is no longer than the policy promised");
     set(Limit::promise, stretch.steps() == notes_.stability->steps);
     if (stretch.steps() == notes_.line->steps) {
@@ -189,7 +192,7 @@ class Watcher : public SimulationObserver {
     }
     StepShape shape = record.shape;
     shape.chunks = chunks;
-    shape.decode_context += record.context_growth * next;
+    shape.add_context(record.context_growth * next);
     const bool bends = deployment_.pricer->price(shape) != line.first + line.growth * next;
     const bool windowed_chunks = !chunks.empty() && deployment_.setup.window.has_value();
     // A chunk at its window may bend a roof that is not the higher one; measured prices may go on as they
@@ -264,6 +267,7 @@ SeenStep seen_step(const StepRecord& step) {
   entry.cost = step.stretch.cost();
   entry.shape_decodes = step.shape.decodes;
   entry.decode_context = step.shape.decode_context;
+  entry.decode_window_context = step.shape.decode_window_context;
   entry.sampled_rows = step.shape.sampled_rows;
   for (const ChunkShape& chunk : step.shape.chunks) {
     entry.chunks.insert(entry.chunks.end(), {chunk.tokens, chunk.past});

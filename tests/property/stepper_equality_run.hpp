@@ -17,7 +17,7 @@ namespace inferometer::testing {
 struct SeenStep {
   TimePoint start, end;
   StepCost cost;
-  std::int64_t shape_decodes = 0, decode_context = 0, sampled_rows = 0;
+  std::int64_t shape_decodes = 0, decode_context = 0, decode_window_context = 0, sampled_rows = 0;
   std::vector<std::int64_t> chunks;  ///< tokens and past of each
   std::int64_t decodes = 0, prefill_tokens = 0, emitted = 0, running = 0, preempted = 0, held_blocks = 0;
   std::vector<std::int64_t> gaps;  ///< length and number of each, ascending, no length twice

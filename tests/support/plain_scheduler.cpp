@@ -148,8 +148,8 @@ class PlainReplica {
   // --- price
   // -----------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] std::int64_t attended(std::int64_t computed) const {
-    return engine_.setup.window ? std::min(computed + 1, *engine_.setup.window) : computed + 1;
+  [[nodiscard]] ContextTokens attended(std::int64_t computed) const {
+    return {computed + 1, engine_.setup.window ? std::min(computed + 1, *engine_.setup.window) : 0};
   }
 
   [[nodiscard]] Duration price() const {
@@ -161,12 +161,12 @@ class PlainReplica {
         shape.sampled_rows += run.item->computed + run.tokens == run.item->tokens() ? 1 : 0;
       } else {
         ++shape.decodes;
-        shape.decode_context += attended(run.item->computed);
+        shape.add_context(attended(run.item->computed));
       }
     }
     if (engine_.setup.policy == "static" && engine_.static_padding && chunks.empty()) {
       shape.decodes += frozen_;
-      shape.decode_context += frozen_context_;
+      shape.add_context(frozen_context_);
     }
     shape.sampled_rows += shape.decodes;
     shape.chunks = chunks;
@@ -454,7 +454,7 @@ class PlainReplica {
     }
     admit_reserving();
     frozen_ = 0;
-    frozen_context_ = 0;
+    frozen_context_ = {};
     for (const Run& run : runs_) {
       padded_chunk_ = engine_.static_padding ? std::max(padded_chunk_, run.tokens) : 0;
     }
@@ -474,7 +474,7 @@ class PlainReplica {
   std::int64_t block_;
   std::int64_t padded_chunk_ = 0;
   std::int64_t frozen_ = 0;  // finished sequences of a padded batch
-  std::int64_t frozen_context_ = 0;
+  ContextTokens frozen_context_;
   PlainOutcome outcome_;
 };
 

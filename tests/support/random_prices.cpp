@@ -6,6 +6,7 @@
 #include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/operators.hpp"
 #include "hardware/profile.hpp"
+#include "tests/support/sample_specs.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -17,6 +18,25 @@ const Thing& cached(const std::string& name) {
   static std::map<std::string, Thing> things;
   const auto found = things.find(name);
   return found != things.end() ? found->second : things.emplace(name, load(name)).first->second;
+}
+
+/// Dense, with full attention, windows on all layers or on some; or with latent attention.
+ModelSpec draw_model(Dice& dice, std::int64_t longest) {
+  if (dice.chance(15)) {
+    return samples::deepseek_v3_dense();
+  }
+  ModelSpec model = cached<ModelSpec, load_model>(dice.name_of(
+      {"llama-3-8b", "llama-2-7b", "llama-3.1-70b", "mistral-7b-v0.1", "qwen2.5-0.5b", "qwen3-32b"}));
+  if (dice.chance(35)) {
+    model.sliding_window = dice.between(1, longest);
+    if (dice.chance(50)) {
+      const std::int64_t period = dice.between(2, 6);
+      for (std::int64_t layer = period - 1; layer < model.layers; layer += period) {
+        model.full_layers.push_back(layer);
+      }
+    }
+  }
+  return model;
 }
 
 std::int64_t draw_split(Dice& dice, const ModelSpec& model) {
@@ -79,8 +99,10 @@ struct PricedModel {
 
 std::string describe(const PricedModel& priced, const CostOptions& options) {
   const Parallelism& parallelism = priced.parallelism;
-  return std::to_string(priced.model.layers) + " layers of " + priced.model.name + " on " +
-         std::to_string(parallelism.tensor) + " x " + priced.gpu.name + ", " +
+  return std::to_string(priced.model.layers) + " layers (" + std::to_string(priced.model.windowed_layers()) +
+         " with a window) of " + priced.model.name + " on " + std::to_string(parallelism.tensor) + " x " +
+         priced.gpu.name + ", " + std::to_string(parallelism.attention_data) + " ranks, " +
+         std::to_string(parallelism.expert) + " groups of experts, " +
          std::to_string(parallelism.tensor_in_node) + " in a node, straggler " +
          std::to_string(parallelism.straggler) + ", " + std::string(to_string(options.level)) + ", host_ps " +
          std::to_string(options.host_fixed.count()) + " + " +
@@ -88,6 +110,33 @@ std::string describe(const PricedModel& priced, const CostOptions& options) {
          (options.cuda_graphs ? ", graphs" : "") + ", attention " +
          std::to_string(options.attention_compute_efficiency.value_or(0)) + "/" +
          std::to_string(options.attention_bandwidth_efficiency.value_or(0));
+}
+
+/// Now and then experts in place of feed-forward networks, dealt out or not, with one rank of attention or
+/// several in a node.
+void draw_experts(Dice& dice, PricedModel& priced) {
+  if (!dice.chance(25)) {
+    return;
+  }
+  MixtureOfExperts moe;
+  moe.experts = std::int64_t{8} << dice.between(0, 4);
+  moe.experts_per_token = dice.between(1, 8);
+  moe.ffn = 64 * dice.between(1, 100);
+  moe.shared_ffn = dice.chance(50) ? moe.ffn : 0;
+  moe.skew = dice.chance(20) ? 0.8 : 0;
+  if (dice.chance(30)) {
+    moe.dense_layers = {0};
+  }
+  Parallelism& parallelism = priced.parallelism;
+  const std::int64_t ranks = std::int64_t{1} << dice.between(0, 3);
+  if (!parallelism.spans_nodes() && ranks * parallelism.tensor <= kMaxTensorParallel) {
+    parallelism.attention_data = ranks;
+  }
+  const std::int64_t gpus = parallelism.split().gpus();
+  if (dice.chance(50) && moe.experts % gpus == 0) {
+    parallelism.expert = gpus;
+  }
+  priced.model.moe = moe;
 }
 
 /// Now and then a group over two nodes, a slow GPU, or the prices of one stage of a pipeline.
@@ -98,6 +147,7 @@ void draw_parallelism(Dice& dice, PricedModel& priced) {
     parallelism.tensor_in_node = parallelism.tensor / 2;
     parallelism.between_nodes = GpuLink{BytesPerSecond(25e9), microseconds(5)};
   }
+  draw_experts(dice, priced);
   if (dice.chance(20)) {
     parallelism.straggler = dice.chance(50) ? 1.01 : 1.7;
   }
@@ -120,11 +170,13 @@ void draw_calibrated(Dice& dice, PricedModel& priced, CostOptions& options) {
 
 RandomPrices round_prices(Dice& dice, std::int64_t longest) {
   RandomPrices prices;
+  StepCosts costs{dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2),
+                  dice.between(0, 2)};
   if (dice.chance(30)) {
     prices.window = dice.between(1, longest);
+    costs.per_window_context = dice.between(0, 2);
   }
-  prices.pricer = make_test_pricer(
-      {dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2), dice.between(0, 2)});
+  prices.pricer = make_test_pricer(costs);
   prices.text = "round prices";
   return prices;
 }
@@ -135,13 +187,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
   if (dice.chance(15)) {
     return round_prices(dice, longest);
   }
-  ModelSpec model = cached<ModelSpec, load_model>(dice.name_of(
-      {"llama-3-8b", "llama-2-7b", "llama-3.1-70b", "mistral-7b-v0.1", "qwen2.5-0.5b", "qwen3-32b"}));
-  if (dice.chance(35)) {
-    model.sliding_window = dice.between(1, longest);
-  }
   PricedModel priced{
-      std::move(model),
+      draw_model(dice, longest),
       cached<GpuSpec, load_gpu>(dice.name_of({"a100-80gb-sxm", "h100-sxm", "h200-sxm", "l4", "mi300x"})),
       {}};
   draw_parallelism(dice, priced);
@@ -158,8 +205,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
     hostless.host_fixed = hostless.host_per_sequence = {};
     cross_host(dice, longest, limits, *priced.pricer(hostless, {1, 1}), options);
   }
-  return {priced.pricer(options, limits), priced.model.sliding_window, WorkTotals(priced.model, degree),
-          describe(priced, options)};
+  return {priced.pricer(options, limits), priced.model.sliding_window,
+          WorkTotals(priced.model, priced.parallelism.split()), describe(priced, options)};
 }
 
 }  // namespace inferometer::testing

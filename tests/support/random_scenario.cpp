@@ -15,11 +15,12 @@ void draw_memory(Dice& dice, EngineSetup& setup) {
   setup.max_num_seqs = dice.one_of({1, 2, 3, 5, 8, 12});
   const std::int64_t least = ceil_div(setup.max_model_len, setup.block_size);
   setup.blocks = least + dice.one_of({0, 1, least / 4, least, 3 * least, 12 * least});
-  if (dice.chance(30)) {
-    setup.window = dice.between(1, 40);
-  }
   setup.costs = {dice.between(1, 20), dice.between(0, 3), dice.between(0, 2), dice.between(0, 2),
                  dice.between(0, 2)};
+  if (dice.chance(30)) {
+    setup.window = dice.between(1, 40);
+    setup.costs.per_window_context = dice.between(0, 2);
+  }
 }
 
 std::string draw_watermark(Dice& dice, PlainEngine& engine, std::int64_t max_percent) {

@@ -68,6 +68,26 @@ inline KernelFit prefill_fit(std::string variant = "bf16") {
   return fit;
 }
 
+inline KernelFit mla_decode_fit(std::string variant = "bf16") {
+  KernelFit fit;
+  fit.family = KernelFamily::mla_decode;
+  fit.variant = std::move(variant);
+  fit.roofline = {
+      .start_up_s = 11e-6, .per_unit_s = 3e-9, .compute_efficiency = 0.6, .bandwidth_efficiency = 0.7};
+  fit.range = {{1, 64}, {2, 4096}, {1, 128}};
+  return fit;
+}
+
+inline KernelFit mla_prefill_fit(std::string variant = "bf16") {
+  KernelFit fit;
+  fit.family = KernelFamily::mla_prefill;
+  fit.variant = std::move(variant);
+  fit.roofline = {
+      .start_up_s = 13e-6, .compute_efficiency = 0.3, .bandwidth_efficiency = 0.4, .overhang_tokens = 51};
+  fit.range = {{1, 64}, {16, 4096}, {0, 0}, {1, 128}};
+  return fit;
+}
+
 inline KernelFit elementwise_fit(std::string variant) {
   KernelFit fit;
   fit.family = KernelFamily::elementwise;

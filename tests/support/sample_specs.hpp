@@ -45,6 +45,41 @@ inline ModelSpec odd_model() {
   return model;
 }
 
+/// The same with a window on all layers but the second.
+inline ModelSpec odd_mixed_model(std::int64_t window) {
+  ModelSpec model = odd_model();
+  model.sliding_window = window;
+  model.full_layers = {1};
+  return model;
+}
+
+/// The same with latent attention, its queries compressed or not.
+inline ModelSpec odd_latent_model(std::int64_t q_rank = 11) {
+  ModelSpec model = odd_model();
+  model.qk_norm = model.attention_bias = model.output_bias = false;
+  model.kv_heads = model.heads;
+  model.latent = {.q_rank = q_rank, .kv_rank = 14, .rope_dim = 4, .nope_dim = 6, .value_dim = 5};
+  model.head_dim = 10;
+  return model;
+}
+
+/// DeepSeek-V3 as far as its attention goes, config.json of deepseek-ai/DeepSeek-V3, with dense layers.
+inline ModelSpec deepseek_v3_dense() {
+  ModelSpec model;
+  model.name = "deepseek-v3";
+  model.architecture = "DeepseekV3ForCausalLM";
+  model.layers = 61;
+  model.hidden = 7168;
+  model.heads = 128;
+  model.kv_heads = 128;
+  model.head_dim = 192;
+  model.ffn = 18432;
+  model.vocab = 129280;
+  model.max_positions = 163840;
+  model.latent = {.q_rank = 1536, .kv_rank = 512, .rope_dim = 64, .nope_dim = 128, .value_dim = 128};
+  return model;
+}
+
 inline GpuSpec gpu(std::string name, double tflops, double terabytes_per_s, double link_gigabytes_per_s) {
   GpuSpec spec;
   spec.name = std::move(name);

@@ -78,16 +78,18 @@ class TestPricer : public StepPricer {
     StepCost cost;
     cost.host = microseconds(costs_.fixed);
     cost.compute = microseconds(costs_.per_token * shape.tokens() + costs_.per_past * past);
-    cost.bandwidth = microseconds(costs_.per_context * shape.decode_context);
+    cost.bandwidth = microseconds(costs_.per_context * shape.decode_context +
+                                  costs_.per_window_context * shape.decode_window_context);
     cost.latency = microseconds(costs_.per_row * shape.sampled_rows);
     return cost;
   }
 
   [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
-                                             std::int64_t context_growth) const override {
+                                             const ContextTokens& context_growth) const override {
     StepLine line{price(shape)};
     line.growth.compute = microseconds(costs_.per_past * shape.chunk_tokens());
-    line.growth.bandwidth = microseconds(costs_.per_context * context_growth);
+    line.growth.bandwidth = microseconds(costs_.per_context * context_growth.full +
+                                         costs_.per_window_context * context_growth.windowed);
     return line;
   }
 

@@ -35,14 +35,16 @@ TestRequest request_at(std::int64_t arrival_us, std::int64_t prompt, std::int64_
 std::unique_ptr<Workload> make_list_workload(std::vector<TestRequest> requests, std::int64_t clients = 0,
                                              Duration think = {});
 
-/// A step costs, in microseconds: fixed + per_token * tokens + per_context * decode context + per_past *
-/// cached tokens below the chunks + per_row * sampled rows.
+/// A step costs, in microseconds: fixed + per_token * tokens + per_context * decode context +
+/// per_window_context * decode context within the window + per_past * cached tokens below the chunks +
+/// per_row * sampled rows.
 struct StepCosts {
   std::int64_t fixed = 10;
   std::int64_t per_token = 1;
   std::int64_t per_context = 0;
   std::int64_t per_past = 0;
   std::int64_t per_row = 0;
+  std::int64_t per_window_context = 0;
 };
 std::shared_ptr<const StepPricer> make_test_pricer(const StepCosts& costs);
 

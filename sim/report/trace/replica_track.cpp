@@ -97,6 +97,9 @@ void ReplicaTrack::show(const StepRecord& step) {
       .argument("running", step.running)
       .argument("waiting", step.queued)
       .argument("kv_blocks", step.held_blocks.count());
+  if (step.shape.decode_window_context > 0) {
+    event.argument("decode_window_context", step.shape.decode_window_context);
+  }
   add_prices(step, event);
   sink_.write(event.text());
 }

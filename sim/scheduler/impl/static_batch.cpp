@@ -48,7 +48,7 @@ class StaticBatch : public BatchPolicy {
 
   void on_cleared() override {
     finished_ = 0;
-    finished_context_ = 0;
+    finished_context_ = {};
   }
 
  private:
@@ -79,12 +79,12 @@ class StaticBatch : public BatchPolicy {
     }
     plan.padding.chunk_tokens = parameters_.padding ? longest : 0;
     finished_ = 0;
-    finished_context_ = 0;
+    finished_context_ = {};
   }
 
   Parameters parameters_;
-  std::int64_t finished_ = 0;          // sequences of the running batch that are done
-  std::int64_t finished_context_ = 0;  // tokens their slots still attend to in a padded batch
+  std::int64_t finished_ = 0;       // sequences of the running batch that are done
+  ContextTokens finished_context_;  // tokens their slots still attend to in a padded batch
 };
 
 std::vector<Key> keys() {

@@ -21,6 +21,8 @@ constexpr ShortName kShortNames[] = {
     {"gpu", "hardware.gpu"},
     {"tensor_parallel", "hardware.tensor_parallel"},
     {"pipeline_parallel", "hardware.pipeline_parallel"},
+    {"expert_parallel", "hardware.expert_parallel"},
+    {"attention_data_parallel", "hardware.attention_data_parallel"},
     {"policy", "engine.policy"},
     {"max_num_seqs", "engine.max_num_seqs"},
     {"max_num_batched_tokens", "engine.max_num_batched_tokens"},

@@ -149,11 +149,11 @@ double least_seconds(const LeastCost& cost, const StepShape& shape) {
   for (const ChunkShape& chunk : shape.chunks) {
     pairs += static_cast<double>(attention_pairs(chunk, cost.window));
   }
+  const std::int64_t context = cost.window ? shape.decode_window_context : shape.decode_context;
   const auto sequences = static_cast<double>(shape.decodes) + static_cast<double>(shape.chunks.size());
   return cost.tokens.of(1, static_cast<double>(shape.tokens())) +
          cost.rows.of(shape.sampled_rows > 0 ? 1 : 0, static_cast<double>(shape.sampled_rows)) +
-         cost.seconds_per_pair * pairs +
-         cost.seconds_per_context_token * static_cast<double>(shape.decode_context) +
+         cost.seconds_per_pair * pairs + cost.seconds_per_context_token * static_cast<double>(context) +
          cost.host_seconds_per_step + cost.host_seconds_per_sequence * sequences;
 }
 

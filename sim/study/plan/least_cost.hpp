@@ -54,7 +54,8 @@ class LeastPrice {
 
 /// Seconds of all stages of the pipeline, one after the other. Of a step,
 ///   price >= tokens(its tokens) + rows(its sampled rows) + seconds_per_pair * pairs of (new token, key it
-///            attends) of its chunks + seconds_per_context_token * decode_context + host.
+///            attends) of its chunks + seconds_per_context_token * tokens its decodes attend + host,
+/// where all layers attend no more than those with a sliding window do, if there are any.
 struct LeastCost {
   LeastPrice tokens;  ///< matrix products, elementwise operators, collectives, sends
   LeastPrice rows;    ///< lm_head and sampling; of steps with a row
@@ -62,7 +63,7 @@ struct LeastCost {
   double seconds_per_context_token = 0;
   double host_seconds_per_step = 0;      ///< where the GPU waits for the host
   double host_seconds_per_sequence = 0;  ///< likewise
-  std::optional<std::int64_t> window;    ///< of attention
+  std::optional<std::int64_t> window;    ///< of attention, if only in some layers
 };
 
 /// Looks at every price that the pool's tables have: O(max_tokens + max_rows) prices of the operators, as

@@ -53,6 +53,7 @@ Parallelism tensor_group(Parallelism parallelism) {
 StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, const CostOptions& options,
                          const Profile& profile, std::shared_ptr<const KernelProfile> kernels)
     : stage_(stage),
+      split_(pool.parallelism.split()),
       tensor_parallel_(pool.parallelism.tensor),
       gpu_(std::make_shared<const GpuSpec>(pool.spec.gpu)),
       profile_(std::move(kernels)) {
@@ -63,28 +64,41 @@ StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, con
   const CostLevel level = options.level == CostLevel::datasheet ? CostLevel::datasheet : CostLevel::roofline;
   roofline_ = std::make_shared<const Roofline>(*gpu_, is_calibrated ? profile : overridden(profile, options),
                                                level, group);
-  const ChunkShape any_chunk{1, 0};
-  const Operator pair = prefill_attention(stage_, tensor_parallel_, {&any_chunk, 1});
-  const Operator context = decode_attention(stage_, tensor_parallel_, 1, 1, false);
   if (is_calibrated) {
     kernels_ = std::make_shared<const CalibratedKernels>(*profile_, *gpu_, *roofline_, options.resample);
-    add_products(token_operators(stage_, tensor_parallel_, 1));
-    add_products(row_operators(stage_, tensor_parallel_, 1));
+    add_products(token_operators(stage_, split_, 1));
+    add_products(row_operators(stage_, split_, 1));
   }
-  const auto layers = static_cast<double>(stage_.layers);
+  for (const AttentionPart& part : attention_parts(stage_)) {
+    add_attention(part, pool);
+  }
+  // The fullest rank has no less than the mean one.
+  pair_seconds_ /= static_cast<double>(split_.attention_data);
+  context_seconds_ /= static_cast<double>(split_.attention_data);
+}
+
+void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment& pool) {
+  const ChunkShape any_chunk{1, 0};
+  const Operator pair = prefill_attention(part, tensor_parallel_, {&any_chunk, 1});
+  const Operator context = decode_attention(part, tensor_parallel_, 1, {1, 1}, false);
+  const auto has_fit = [this](const Operator& work) {
+    return kernels_ != nullptr && work.call && kernels_->choose(*work.call).fit != nullptr;
+  };
+  const auto layers = static_cast<double>(part.layers.layers);
   const Roofs prefill = roofline_->roofs(OperatorFamily::prefill_attention);
   PrefillAttention of_chunks{layers * to_seconds(prefill.start_up),
                              layers * pair.flops.count() / prefill.compute.count()};
-  if (is_calibrated && kernels_->choose(*pair.call).fit != nullptr) {
-    of_chunks = calibrated_prefill(pool, pair);
+  const std::optional<std::int64_t> window = part.layers.sliding_window;
+  if (has_fit(pair)) {
+    of_chunks = calibrated_prefill(pool, pair, window);
   }
-  pair_seconds_ = of_chunks.per_pair;
-  if (is_calibrated && kernels_->choose(*context.call).fit != nullptr) {
-    context_seconds_ = calibrated_context_seconds(pool, context, of_chunks.start_up);
+  pair_seconds_ += of_chunks.per_pair;
+  if (has_fit(context)) {
+    context_seconds_ += calibrated_context_seconds(pool, context, window, of_chunks.start_up);
   } else {
-    const Operator one_token = decode_attention(stage_, tensor_parallel_, 0, 1, false);
+    const Operator one_token = decode_attention(part, tensor_parallel_, 0, {1, 1}, false);
     const Roofs roofs = roofline_->roofs(OperatorFamily::decode_attention);
-    context_seconds_ =
+    context_seconds_ +=
         layers * std::max(one_token.flops.count() / roofs.compute.count(),
                           static_cast<double>(one_token.hbm_bytes.count()) / roofs.bandwidth.count());
   }
@@ -100,7 +114,8 @@ void StagePrices::add_products(const std::vector<Operator>& operators) {
 
 // The lowest correction of all knots times the work: a correction between knots lies between theirs.
 StagePrices::PrefillAttention StagePrices::calibrated_prefill(const PoolDeployment& pool,
-                                                              const Operator& one_layer) const {
+                                                              const Operator& one_layer,
+                                                              std::optional<std::int64_t> window) const {
   const ChosenFit chosen = kernels_->choose(*one_layer.call);
   double lowest = std::numeric_limits<double>::max();
   for (const double length : knots_to(2 * pool.limits.max_model_len)) {
@@ -116,7 +131,7 @@ StagePrices::PrefillAttention StagePrices::calibrated_prefill(const PoolDeployme
   exact.overhang_tokens = 1;
   const RooflineParts of_one = roofline_parts(*one_layer.call, exact, *gpu_);
   const double factor = static_cast<double>(one_layer.repeats) * portable_exp(lowest);
-  const double pair = factor * of_one.compute_s * (stage_.sliding_window ? kChordOfWindow : 1);
+  const double pair = factor * of_one.compute_s * (window ? kChordOfWindow : 1);
   return {factor * of_one.start_up_s, std::max(0.0, pair - kSlopeRounding)};
 }
 
@@ -124,6 +139,7 @@ StagePrices::PrefillAttention StagePrices::calibrated_prefill(const PoolDeployme
 // context is at the end of a piece. A step pays a launch of attention at least, that of the decodes or, in
 // their stead, that of its chunks: without it few short sequences would cost nothing.
 double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const Operator& one_layer,
+                                               std::optional<std::int64_t> window,
                                                double prefill_start_up) const {
   const std::int64_t rows = pool.pricer_limits.max_rows;
   const CalibratedDecode attention(*kernels_, one_layer, rows);
@@ -133,8 +149,8 @@ double StagePrices::calibrated_context_seconds(const PoolDeployment& pool, const
     return to_seconds(cost.total());
   };
   const double launch = std::min(seconds(1, 1, false) - seconds(1, 1, true), prefill_start_up);
-  const std::int64_t longest = std::min(
-      pool.limits.max_model_len, stage_.sliding_window.value_or(std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t longest =
+      std::min(pool.limits.max_model_len, window.value_or(pool.limits.max_model_len));
   double lowest = std::numeric_limits<double>::max();
   for (std::int64_t batch = 1; batch <= rows; ++batch) {
     bool is_last = false;
@@ -167,16 +183,19 @@ double StagePrices::sum_of(const std::vector<Operator>& operators) const {
 }
 
 double StagePrices::token_seconds(std::int64_t tokens) const {
-  return sum_of(token_operators(stage_, tensor_parallel_, tokens));
+  return sum_of(token_operators(stage_, split_, tokens));
 }
 
 double StagePrices::row_seconds(std::int64_t rows) const {
-  return sum_of(row_operators(stage_, tensor_parallel_, rows));
+  return sum_of(row_operators(stage_, split_, rows));
 }
 
 double StagePrices::seconds_per_token_beyond(std::int64_t tokens) const {
+  if (split_.attention_data > 1) {
+    return 0;  // a token more may be one that no rank had to wait for
+  }
   double seconds = 0;
-  for (const Operator& part : token_operators(stage_, tensor_parallel_, tokens)) {
+  for (const Operator& part : token_operators(stage_, split_, tokens)) {
     if (part.family == OperatorFamily::gemm) {
       // Where corrections may still change beyond, nothing is known.
       const KernelFit* const fit = kernels_ != nullptr ? kernels_->choose(*part.call).fit : nullptr;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -47,12 +48,16 @@ class StagePrices {
   [[nodiscard]] RoofTimes time(const Operator& part) const;
   [[nodiscard]] double sum_of(const std::vector<Operator>& operators) const;
   void add_products(const std::vector<Operator>& operators);
-  [[nodiscard]] PrefillAttention calibrated_prefill(const PoolDeployment& pool,
-                                                    const Operator& one_layer) const;
+  /// Adds to what attention costs at least.
+  void add_attention(const AttentionPart& part, const PoolDeployment& pool);
+  [[nodiscard]] PrefillAttention calibrated_prefill(const PoolDeployment& pool, const Operator& one_layer,
+                                                    std::optional<std::int64_t> window) const;
   [[nodiscard]] double calibrated_context_seconds(const PoolDeployment& pool, const Operator& one_layer,
+                                                  std::optional<std::int64_t> window,
                                                   double prefill_start_up) const;
 
   ModelSpec stage_;
+  ModelSplit split_;
   std::int64_t tensor_parallel_;
   double slow_ = 1;  // by what factor a straggler makes everything longer, at least
   std::shared_ptr<const GpuSpec> gpu_;

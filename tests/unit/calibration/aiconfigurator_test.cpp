@@ -148,13 +148,30 @@ TEST_CASE("sizes of collectives are elements of their format", "[aiconfigurator]
   CHECK(nccl.notes[0].ends_with(": 1 row left out: no family for the operation broadcast"));
 }
 
+TEST_CASE("latent attention: heads of one GPU, the new token of a decode counts", "[aiconfigurator]") {
+  const Measurements context = set_of(kH100 +
+                                      "op_name=mla_context;mla_dtype=bfloat16;step=0\n"
+                                      "kv_cache_dtype,num_heads,batch_size,isl,tp_size,latency\n"
+                                      "bfloat16,16,4,512,8,0.05\nfp8,128,1,1,1,0.0162\n");
+  CHECK(calls_of(context) == Lines{"mla_prefill bf16 batch=4 tokens=512 past=0 heads=16",
+                                   "mla_prefill fp8_kv batch=1 tokens=1 past=0 heads=128"});
+  CHECK(context.notes.empty());
+  const Measurements generation = set_of(kH100 +
+                                         "op_name=generation_mla;mla_dtype=bfloat16;kv_cache_dtype=fp8\n"
+                                         "num_heads,batch_size,isl,tp_size,step,latency\n"
+                                         "128,2,1,1,1023,0.02\n128,2,2,1,1023,0.02\n");
+  CHECK(calls_of(generation) == Lines{"mla_decode fp8_kv batch=2 context=1024 heads=128"});
+  REQUIRE(generation.notes.size() == 1);
+  CHECK(generation.notes[0].ends_with(": 1 row left out: several new tokens in a decode"));
+}
+
 TEST_CASE("operations without a family and columns without an axis are said", "[aiconfigurator]") {
-  const Measurements latent = set_of(kH100 +
-                                     "op_name=mla_context;mla_dtype=bfloat16\n"
-                                     "num_heads,batch_size,isl,latency\n128,1,1,0.01\n128,1,2,0.01\n");
-  CHECK(latent.points.empty());
-  REQUIRE(latent.notes.size() == 1);
-  CHECK(latent.notes[0].ends_with("t.csv: 2 rows left out: no family for the operation mla_context"));
+  const Measurements encoder = set_of(kH100 +
+                                      "op_name=encoder_attention;attn_dtype=bfloat16\n"
+                                      "num_heads,batch_size,isl,latency\n128,1,1,0.01\n128,1,2,0.01\n");
+  CHECK(encoder.points.empty());
+  REQUIRE(encoder.notes.size() == 1);
+  CHECK(encoder.notes[0].ends_with("t.csv: 2 rows left out: no family for the operation encoder_attention"));
 
   const Measurements power = set_of(kH100 +
                                     "op_name=gemm;gemm_dtype=fp8\n"

@@ -286,7 +286,7 @@ TEST_CASE("mistakes in points, all of them together", "[record]") {
           "t.jsonl") ==
       "t.jsonl:2: unknown family \"gem\"; did you mean \"gemm\"? (known: gemm, prefill_attention, "
       "decode_attention, "
-      "moe, elementwise, collective and host)\n"
+      "moe, mla_prefill, mla_decode, elementwise, collective and host)\n"
       "t.jsonl:3: unknown variant \"bf15\" of gemm; did you mean \"bf16\"? (known: bf16, fp8, fp8_block, "
       "fp4, int8, "
       "mxfp4, int8_weights, int4_weights and mxfp4_weights)\n"

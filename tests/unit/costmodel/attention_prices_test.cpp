@@ -68,7 +68,7 @@ TEST_CASE("prefill attention prices every pair, windows included, on the compute
       for (std::int64_t tokens = 1; tokens <= 10; ++tokens) {
         const ChunkShape chunk{tokens, past};
         StepCost cost;
-        CHECK(price.add({&chunk, 1}, cost) == tokens);
+        price.add({&chunk, 1}, cost);
         CAPTURE(window, past, tokens);
         CHECK(cost.compute.count() == 3 * 32 * attention_pairs(chunk, window));
       }
@@ -111,7 +111,7 @@ TEST_CASE("attention that would overflow the clock is an error, and what just fi
   const ChunkShape long_chunk{100'000'000, 200'000'000};
   CHECK_THROWS_AS(prefill.add({&long_chunk, 1}, cost), ConfigError);
   const ChunkShape short_chunk{10'000'000, 20'000'000};
-  CHECK(prefill.add({&short_chunk, 1}, cost) == 10'000'000);
+  prefill.add({&short_chunk, 1}, cost);
   CHECK(to_seconds(cost.compute) == Approx(2.4e4).epsilon(1e-6));
 
   // A context token takes 96 ps: 10^16 of them 9.6 * 10^5 s, which is allowed, and twice as many are not.

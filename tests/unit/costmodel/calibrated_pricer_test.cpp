@@ -62,6 +62,7 @@ RandomStep random_step(RandomStream& random, std::uint64_t most_decodes, std::ui
   step.shape.decodes = below(most_decodes) + (step.chunks.empty() ? 1 : 0);
   step.shape.decode_context =
       step.shape.decodes * (1 + below(9000)) + (step.shape.decodes > 0 ? below(99) : 0);
+  step.shape.decode_window_context = step.shape.decode_context / 2;
   step.shape.sampled_rows = step.shape.decodes + below(1 + step.chunks.size());
   step.shape.chunks = step.chunks;
   return step;
@@ -111,8 +112,8 @@ TEST_CASE("calibrated: without a single fit every price is the roofline's") {
       for (int i = 0; i < 200; ++i) {
         const RandomStep step = random_step(random, 80, 700);
         CHECK(calibrated->price(step.shape) == roofline->price(step.shape));
-        CHECK(calibrated->line(step.shape, step.shape.decodes)->growth ==
-              roofline->line(step.shape, step.shape.decodes)->growth);
+        const ContextTokens growth{step.shape.decodes, step.shape.decodes / 2};
+        CHECK(calibrated->line(step.shape, growth)->growth == roofline->line(step.shape, growth)->growth);
       }
     }
   }

@@ -40,7 +40,7 @@ TEST_CASE("the reference table of dense models, to its printed digits") {
   struct Row {
     const char* model;
     std::int64_t layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
-    double parameters, matmul_parameters;  // in 1e9
+    double parameters, active_parameters;  // in 1e9
     double digit, matmul_digit;            // last printed digit
     std::int64_t kv_bytes;
   };
@@ -66,7 +66,7 @@ TEST_CASE("the reference table of dense models, to its printed digits") {
     CHECK(model.ffn == row.ffn);
     CHECK(model.vocab == row.vocab);
     CHECK(std::abs(static_cast<double>(model.parameters()) / 1e9 - row.parameters) <= 0.5001 * row.digit);
-    CHECK(std::abs(static_cast<double>(model.matmul_parameters()) / 1e9 - row.matmul_parameters) <=
+    CHECK(std::abs(static_cast<double>(model.active_parameters()) / 1e9 - row.active_parameters) <=
           0.5001 * row.matmul_digit);
     CHECK(model.kv_bytes_per_token() == Bytes(row.kv_bytes));
   }
@@ -74,14 +74,14 @@ TEST_CASE("the reference table of dense models, to its printed digits") {
 
 TEST_CASE("matmul parameters are all parameters less what is only looked up or multiplied elementwise") {
   // Llama-3-8B: embedding 128256 x 4096 and 65 norms of 4096.
-  CHECK(load_model("llama-3-8b").matmul_parameters() == 8'030'261'248 - 128'256LL * 4096 - 65 * 4096);
+  CHECK(load_model("llama-3-8b").active_parameters() == 8'030'261'248 - 128'256LL * 4096 - 65 * 4096);
   // Tied: the one matrix is looked up and multiplied.
-  CHECK(load_model("llama-3.2-1b").matmul_parameters() == 1'235'814'400 - 33 * 2048);
+  CHECK(load_model("llama-3.2-1b").active_parameters() == 1'235'814'400 - 33 * 2048);
   // Qwen3-8B: also 2 x 128 of QK-norm a layer.
-  CHECK(load_model("qwen3-8b").matmul_parameters() ==
+  CHECK(load_model("qwen3-8b").active_parameters() ==
         8'190'735'360 - 151'936LL * 4096 - 73 * 4096 - 36 * 2 * 128);
   // Qwen2.5-7B: also the bias of Q (3584), K and V (512 each).
-  CHECK(load_model("qwen2.5-7b").matmul_parameters() ==
+  CHECK(load_model("qwen2.5-7b").active_parameters() ==
         7'615'616'512 - 152'064LL * 3584 - 57 * 3584 - 28 * (3584 + 2 * 512));
 }
 

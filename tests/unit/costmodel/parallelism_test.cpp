@@ -45,15 +45,15 @@ TEST_CASE("the stages are the model: every parameter in one of them") {
   for (ModelSpec model : {samples::llama_3_8b(), samples::odd_model()}) {
     for (const std::int64_t count : {1, 2, 3}) {
       std::int64_t parameters = 0;
-      std::int64_t matmul_parameters = 0;
+      std::int64_t active_parameters = 0;
       std::int64_t kv_bytes = 0;
       for (const ModelSpec& stage : stages_of(model, count)) {
         parameters += stage.parameters();
-        matmul_parameters += stage.matmul_parameters();
+        active_parameters += stage.active_parameters();
         kv_bytes += stage.kv_bytes_per_token().count();
       }
       CHECK(parameters == model.parameters());
-      CHECK(matmul_parameters == model.matmul_parameters());
+      CHECK(active_parameters == model.active_parameters());
       CHECK(kv_bytes == model.kv_bytes_per_token().count());
     }
   }

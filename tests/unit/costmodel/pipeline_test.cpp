@@ -108,7 +108,7 @@ Stages roofline_stages(const ModelSpec& model, const GpuSpec& gpu, const Paralle
 
 /// The line is the price, step by step.
 void check_line(const StepPricer& pricer, const StepShape& first, std::int64_t context_growth) {
-  const std::optional<StepLine> line = pricer.line(first, context_growth);
+  const std::optional<StepLine> line = pricer.line(first, {context_growth, 0});
   REQUIRE(line.has_value());
   REQUIRE(line->first == pricer.price(first));
   REQUIRE(line->growth.total() >= Duration());
@@ -123,7 +123,7 @@ void check_line(const StepPricer& pricer, const StepShape& first, std::int64_t c
       chunk.past += step * chunk.tokens;
     }
     StepShape shape = first;
-    shape.decode_context += step * context_growth;
+    shape.add_context({step * context_growth, 0});
     shape.chunks = chunks;
     REQUIRE(line->first + line->growth * step == pricer.price(shape));
   }

@@ -43,7 +43,7 @@ std::unique_ptr<StepPricer> pricer_of(const ModelSpec& model, const CostOptions&
 }
 
 StepShape decode_shape(std::int64_t decodes, std::int64_t context) {
-  return {.decodes = decodes, .decode_context = context, .sampled_rows = decodes};
+  return {decodes, context, decodes, {}, context};
 }
 
 /// What the roofline says, operator by operator.
@@ -355,6 +355,7 @@ TEST_CASE("efficiencies of the user replace those of the profile") {
   CHECK(near(pricer_of(model, options)->price(shape).compute, before + attention, 1e-6));
 }
 
+/// As long as no window is full, contexts of all layers grow alike.
 StepShape step_of(const StepShape& first, std::int64_t context_growth, std::int64_t step,
                   std::vector<ChunkShape>& chunks) {
   chunks.assign(first.chunks.begin(), first.chunks.end());
@@ -362,14 +363,14 @@ StepShape step_of(const StepShape& first, std::int64_t context_growth, std::int6
     chunk.past += step * chunk.tokens;
   }
   StepShape shape = first;
-  shape.decode_context += step * context_growth;
+  shape.add_context(ContextTokens{context_growth, context_growth} * step);
   shape.chunks = chunks;
   return shape;
 }
 
 /// Returns how many steps the line holds for.
 std::int64_t check_line(const StepPricer& pricer, const StepShape& first, std::int64_t context_growth) {
-  const std::optional<StepLine> line = pricer.line(first, context_growth);
+  const std::optional<StepLine> line = pricer.line(first, {context_growth, context_growth});
   REQUIRE(line.has_value());
   CAPTURE(first.decodes, first.decode_context, context_growth, line->steps);
   std::vector<ChunkShape> chunks;
@@ -392,7 +393,7 @@ std::int64_t check_line(const StepPricer& pricer, const StepShape& first, std::i
 
 /// As above, but where a window begins to count the line may end before it has to.
 void check_line_of_chunks(const StepPricer& pricer, const StepShape& first, std::int64_t context_growth) {
-  const std::optional<StepLine> line = pricer.line(first, context_growth);
+  const std::optional<StepLine> line = pricer.line(first, {context_growth, context_growth});
   REQUIRE(line.has_value());
   CHECK(line->first == pricer.price(first));
   std::vector<ChunkShape> chunks;
@@ -458,7 +459,7 @@ TEST_CASE("the line of a long prompt in chunks is the price of each, beside deco
             StepShape shape = decode_shape(40, 20'000);
             shape.chunks = std::span(chunks).first(count);
             check_line_of_chunks(*pricer, shape, 40);
-            shape.decodes = shape.decode_context = shape.sampled_rows = 0;
+            shape = {.chunks = shape.chunks};
             check_line_of_chunks(*pricer, shape, 0);
           }
         }
@@ -473,12 +474,12 @@ TEST_CASE("chunks run on one line as long as no window is full") {
   const auto pricer = pricer_of(model, without_host());
   ChunkShape chunk{100, 50};
   const StepShape shape{.chunks = {&chunk, 1}};
-  CHECK(pricer->line(shape, 0)->steps == 9);  // the ninth ends with token 950, the tenth looks back too far
+  CHECK(pricer->line(shape, {})->steps == 9);  // the ninth ends with token 950, the tenth looks back too far
   chunk.past = 950;
-  CHECK(pricer->line(shape, 0)->steps == 1);
+  CHECK(pricer->line(shape, {})->steps == 1);
   chunk.past = 999;  // each token sees a full window
-  CHECK(pricer->line(shape, 0)->steps == StepLine::kForever);
-  CHECK(pricer->line(shape, 0)->growth == StepCost{});
+  CHECK(pricer->line(shape, {})->steps == StepLine::kForever);
+  CHECK(pricer->line(shape, {})->growth == StepCost{});
 }
 
 TEST_CASE("a pricer promises no line unless it says so") {
@@ -486,7 +487,7 @@ TEST_CASE("a pricer promises no line unless it says so") {
    public:
     [[nodiscard]] StepCost price(const StepShape&) const override { return {.host = microseconds(1)}; }
   };
-  CHECK_FALSE(Constant().line({.decodes = 1, .decode_context = 1, .sampled_rows = 1}, 1).has_value());
+  CHECK_FALSE(Constant().line({.decodes = 1, .decode_context = 1, .sampled_rows = 1}, {1, 0}).has_value());
 }
 
 TEST_CASE("a model that cannot be split is refused") {

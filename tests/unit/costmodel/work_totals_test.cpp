@@ -32,6 +32,7 @@ TEST_CASE("totals of a run and the work of a step equal the sums over the operat
         }
         StepShape shape{.decodes = between(random, chunks.empty() ? 1 : 0, 9), .chunks = chunks};
         shape.decode_context = shape.decodes * between(random, 1, 30);
+        shape.decode_window_context = shape.decode_context / 2;
         shape.sampled_rows = between(random, 0, shape.decodes);
         const std::vector<Operator> operators = step_operators(model, tensor_parallel, shape);
         const StepWork alone = totals.of_step(shape);
@@ -56,11 +57,15 @@ TEST_CASE("a stretch of steps adds what its steps add") {
     WorkTotals one_by_one(model, 1);
     WorkTotals at_once(model, 1);
     ChunkShape chunk{64, 10};
-    StepShape shape{.decodes = 5, .decode_context = 1000, .sampled_rows = 5, .chunks = {&chunk, 1}};
-    at_once.add(shape, 37, 4);
+    StepShape shape{.decodes = 5,
+                    .decode_context = 1000,
+                    .sampled_rows = 5,
+                    .chunks = {&chunk, 1},
+                    .decode_window_context = 700};
+    at_once.add(shape, 37, {5, 4});
     for (std::int64_t step = 0; step < 37; ++step) {
       one_by_one.add(shape);
-      shape.decode_context += 4;
+      shape.add_context({5, 4});
       chunk.past += 64;
     }
     CHECK(at_once.flops() == one_by_one.flops());
@@ -80,7 +85,7 @@ TEST_CASE("one decode step of Llama-3-8B reads its weights and its cache") {
 
 TEST_CASE("bytes of a very long run stop at the largest number") {
   WorkTotals totals(samples::llama_3_8b(), 1);
-  totals.add({.decodes = 1, .decode_context = 1, .sampled_rows = 1}, 2'000'000'000, 1);
+  totals.add({.decodes = 1, .decode_context = 1, .sampled_rows = 1}, 2'000'000'000, {1, 0});
   CHECK(totals.hbm_bytes().count() == std::numeric_limits<std::int64_t>::max());
 }
 

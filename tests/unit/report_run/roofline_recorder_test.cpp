@@ -109,7 +109,7 @@ TEST_CASE("a stretch leaves each step in its own cell") {
   const Stretch stretch(TimePoint(), line, kSteps);
   StepRecord record{0, 0, stretch, kDecode};
   record.decodes = kDecode.decodes;
-  record.context_growth = kDecode.decodes;
+  record.context_growth = {kDecode.decodes, 0};
   RooflineRecorder at_once({{.work = model()}});
   at_once.on_steps(record);
 

@@ -94,7 +94,7 @@ TEST_CASE("a stretch of steps is split step by step") {
   const std::vector<ChunkShape> chunks = {{5, 10}};
   const StepShape shape{.decodes = 3, .decode_context = 50, .sampled_rows = 3, .chunks = chunks};
   StepRecord steps{0, 0, stretch, shape};
-  steps.context_growth = 3;
+  steps.context_growth = {3, 0};
   ActivityRecorder recorder(1, no_work(), kPeriod);
   recorder.on_steps(steps);
   CHECK(busy(recorder.replicas()[0]) == Numbers{40 + 7, 43 + 30, 30});
@@ -115,16 +115,16 @@ TEST_CASE("whole steps within a period are summed at once") {
   const StepLine line{StepCost{.compute = Duration(20)}, StepCost{.compute = Duration(2)}};
   const Stretch stretch(TimePoint(), line, 10);
   StepRecord steps{0, 0, stretch, kDecode};
-  steps.context_growth = 3;
+  steps.context_growth = {3, 0};
   ActivityRecorder recorder(1, no_work(), kPeriod);
   recorder.on_steps(steps);
   CHECK(busy(recorder.replicas()[0]) == Numbers{100, 100, 90});
   WorkTotals all = no_work();
-  all.add(kDecode, 10, 3);
+  all.add(kDecode, 10, {3, 0});
   const Numbers split = bytes(recorder.replicas()[0]);
   CHECK(split[0] + split[1] + split[2] == all.hbm_bytes().count());
   WorkTotals within = no_work();
-  within.add(kDecode, 4, 3);
+  within.add(kDecode, 4, {3, 0});
   StepShape fifth = kDecode;
   fifth.decode_context += 4 * 3;
   CHECK(split[0] == within.hbm_bytes().count() + bytes_of(fifth) * 8 / 28);

@@ -175,21 +175,21 @@ class Model {
 
   void check() {
     std::int64_t count = 0;
-    std::int64_t context = 0;
+    ContextTokens context;
     std::int64_t blocks = 0;
     for (const auto& [id, member] : members_) {
       if (!member.in_set) {
         continue;
       }
       ++count;
-      context += window_ ? std::min(member.computed + 1, *window_) : member.computed + 1;
+      context += {member.computed + 1, window_ ? std::min(member.computed + 1, *window_) : 0};
       const bool needs = member.grows && member.computed % block_size_ == 0;
       blocks += needs ? 1 : 0;
       REQUIRE(set_.needs_block(sequence(id)) == needs);
       REQUIRE(sequence(id).computed + set_.steps_of(sequence(id)) == member.computed);
     }
     REQUIRE(set_.count() == count);
-    REQUIRE(set_.context() == context);
+    REQUIRE((set_.context() == context));
     REQUIRE(set_.blocks_needed() == blocks);
     check_outlook();
   }
@@ -197,7 +197,7 @@ class Model {
   // What the set says of the steps to come, while nobody joins or leaves.
   void check_outlook() {
     const std::int64_t ahead = between(0, 40);
-    std::int64_t growth = 0;
+    ContextTokens growth;
     std::int64_t growing = 0;
     std::int64_t blocks_ahead = 0;
     std::int64_t to_finish = std::numeric_limits<std::int64_t>::max();
@@ -207,7 +207,7 @@ class Model {
         continue;
       }
       const bool window_fills = window_ && member.computed + 1 < *window_;
-      growth += !window_ || window_fills ? 1 : 0;
+      growth += {1, window_fills ? 1 : 0};
       growing += member.grows ? 1 : 0;
       blocks_ahead += member.grows && (member.computed + ahead) % block_size_ == 0 ? 1 : 0;
       to_finish = std::min(to_finish, member.output - member.emitted);
@@ -215,7 +215,7 @@ class Model {
         to_full_window = std::min(to_full_window, *window_ - member.computed - 1);
       }
     }
-    REQUIRE(set_.context_growth() == growth);
+    REQUIRE((set_.context_growth() == growth));
     REQUIRE(set_.growing() == growing);
     REQUIRE(set_.blocks_needed_at(ahead) == blocks_ahead);
     if (set_.count() > 0) {
@@ -249,10 +249,10 @@ TEST_CASE("a decode set adds up like its members, one by one") {
 
 TEST_CASE("a window of W attends to W tokens from the step on that has W - 1 cached") {
   const DecodeSet set(4, 8);
-  CHECK(set.attended(6) == 7);
-  CHECK(set.attended(7) == 8);
-  CHECK(set.attended(8) == 8);
-  CHECK(DecodeSet(4, std::nullopt).attended(8) == 9);
+  CHECK((set.attended(6) == ContextTokens{7, 7}));
+  CHECK((set.attended(7) == ContextTokens{8, 8}));
+  CHECK((set.attended(8) == ContextTokens{9, 8}));
+  CHECK((DecodeSet(4, std::nullopt).attended(8) == ContextTokens{9, 0}));
 }
 
 TEST_CASE("gaps are told apart by the previous token's time") {
@@ -297,20 +297,20 @@ TEST_CASE("many steps at once stop where a window fills up") {
   sequences[1].computed = 7;
   set.join(sequences[0], 0);
   set.join(sequences[1], 1);
-  CHECK(set.context() == 14);
-  CHECK(set.context_growth() == 2);
+  CHECK((set.context() == ContextTokens{14, 14}));
+  CHECK((set.context_growth() == ContextTokens{2, 2}));
   CHECK(set.steps_of_same_growth() == 2);
   set.advance({}, {}, 2);
-  CHECK(set.context() == 18);
-  CHECK(set.context_growth() == 1);
+  CHECK((set.context() == ContextTokens{18, 18}));
+  CHECK((set.context_growth() == ContextTokens{2, 1}));
   CHECK(set.steps_of_same_growth() == 2);
   set.advance({}, {}, 2);
-  CHECK(set.context() == 20);
-  CHECK(set.context_growth() == 0);
+  CHECK((set.context() == ContextTokens{22, 20}));
+  CHECK((set.context_growth() == ContextTokens{2, 0}));
   CHECK(set.steps_of_same_growth() == std::numeric_limits<std::int64_t>::max());
   CHECK(set.steps_to_next_finish() == 95);
   set.advance({}, {}, 95);
-  CHECK(set.context() == 20);
+  CHECK((set.context() == ContextTokens{22 + 2 * 95, 20}));
   CHECK(set.next_finished() != kNoSequence);
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("a record of three steps, shown one by one") {
   const std::vector<std::int64_t> rounds = {7, 9};
   const std::vector<TokenGap> gaps = {{Duration(250), 3}};
   StepRecord record{2, 0, stretch, shape};
-  record.context_growth = 2;
+  record.context_growth = {2, 0};
   record.decodes = 3;
   record.prefill_tokens = 5;
   record.emitted = 3;

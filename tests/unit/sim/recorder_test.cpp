@@ -231,7 +231,7 @@ class RandomSteps {
       shape.chunks = chunks;
     }
     StepRecord record{0, 0, stretch, shape};
-    record.context_growth = shape.decodes;
+    record.context_growth = {shape.decodes, 0};
     record.decodes = record.emitted = shape.decodes;
     record.prefill_tokens = prefills ? chunks[0].tokens : 0;
     record.running = shape.decodes + up_to(3);

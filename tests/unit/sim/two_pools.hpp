@@ -66,7 +66,7 @@ inline void decode_steps(SimulationObserver& observer, std::int32_t lane, int st
   const StepShape shape{1, context, 1, {}};
   const Stretch stretch(at_ms(start), StepLine{cost, {}, steps}, steps);
   StepRecord record{2, lane, stretch, shape};
-  record.context_growth = 1;
+  record.context_growth = {1, 0};
   record.decodes = record.emitted = record.running = 1;
   record.held_blocks = BlockCount(held.front());
   record.held_rounds = held;

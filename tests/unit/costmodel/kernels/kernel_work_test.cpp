@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "costmodel/operators.hpp"
@@ -83,6 +84,31 @@ TEST_CASE("decode attention does the work of a step's, a window bounds the keys 
   check_same(call(7, 100, 99), decode_attention(model, 1, 7, 7 * 99, false));
   check_same(call(7, 100, 100), decode_attention(model, 1, 7, 700, false));
   check_same(call(7, 100, 101), decode_attention(model, 1, 7, 700, false));
+}
+
+TEST_CASE("latent attention decodes at 241.8 FLOP a byte, and split heads read the cache as often") {
+  // 2 x 128 (576 + 512) FLOPs and 576 elements a cached token; queries and outputs of the 128 heads beside
+  // them.
+  const KernelWork decode = kernel_work(call_of(KernelFamily::mla_decode, "bf16", {3, 1000, 128}));
+  CHECK(decode.flops == 3 * 1000 * 278'528.0);
+  CHECK(decode.hbm_bytes == 3 * (1000 * 1152.0 + 128 * (576 + 512) * 2));
+  CHECK(kernel_work(call_of(KernelFamily::mla_decode, "fp8_kv", {3, 1000, 128})).hbm_bytes ==
+        3 * (1000 * 576.0 + 128 * (576 + 512) * 2));
+  const KernelCall split = call_of(KernelFamily::mla_decode, "bf16", {3, 1000, 16});
+  CHECK(kv_bytes(split) == 3 * 1000 * 1152.0);
+  CHECK(kernel_work(split).flops == decode.flops / 8);
+  CHECK(std::abs(278'528.0 / 1152 - 241.8) < 0.05);
+}
+
+TEST_CASE("latent attention of a prompt: 192 elements of a query against a key, 128 of a value") {
+  // 3 new tokens over 2 cached ones: 3 + 4 + 5 pairs, 81,920 FLOPs each with 128 heads.
+  const KernelWork work = kernel_work(call_of(KernelFamily::mla_prefill, "bf16", {2, 3, 2, 128}));
+  CHECK(work.flops == 2 * 12 * 81'920.0);
+  // Keys and values of 5 tokens, queries and outputs of 3, and what those leave in the cache.
+  const double keys = 5 * 128 * (192 + 128) * 2, own = 3 * 128 * (192 + 128) * 2;
+  CHECK(work.hbm_bytes == 2 * (keys + own + 3 * 576 * 2));
+  CHECK(kernel_work(call_of(KernelFamily::mla_prefill, "fp8_kv", {2, 3, 2, 128})).hbm_bytes ==
+        2 * (keys + own + 3 * 576));
 }
 
 TEST_CASE("an all-reduce sends what a step's does") {
