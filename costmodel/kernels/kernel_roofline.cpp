@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/portable_math.hpp"
+#include "costmodel/kernels/expert_load.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
@@ -131,28 +132,61 @@ KernelFeatures mla_decode_features(const KernelCall& call, const GpuSpec& gpu) {
   return features;
 }
 
+/// The work of experts as they are benchmarked: expert_load.hpp.
+KernelWork moe_work_as_measured(const KernelCall& call, const ExpertLoad& load) {
+  const auto [tokens, hidden, columns] = std::array{call.axes[0], call.axes[1], call.axes[2] / call.axes[5]};
+  const WeightFormat& format = weight_format(call.variant);
+  constexpr double kBytes = 2;  // of what lies between kernels
+  return {.flops = 6 * load.rows() * hidden * columns,
+          .hbm_bytes = format.weight_bytes * 3 * load.reached() * hidden * columns +
+                       (format.input_bytes + kBytes) * tokens * hidden + 3 * kBytes * load.rows() * columns,
+          .unit = format.unit};
+}
+
+/// The power of two that divides a number of columns, as its exponent: libraries have slow kernels for widths
+/// that no tile divides. No tile is wider than 128.
+double alignment(double columns) {
+  double exponent = 0;
+  for (double power = 2; power <= 128 && std::fmod(columns, power) == 0; power *= 2) {
+    ++exponent;
+  }
+  return exponent;
+}
+
+/// Sizes first, then the load of this GPU's experts, then what tiles make of it: rows that are none, and
+/// waves.
 KernelFeatures moe_features(const KernelCall& call, const GpuSpec& gpu) {
-  const auto [tokens, hidden, ffn, experts, top_k, tensor_parallel, expert_parallel, skew] =
-      std::array{call.axes[0], call.axes[1], call.axes[2], call.axes[3],
-                 call.axes[4], call.axes[5], call.axes[6], call.axes[7]};
-  const KernelWork work = kernel_work(call);
-  const double rows = tokens * top_k / experts;  // of an expert, on average
-  const double columns = ffn / tensor_parallel;
+  const auto [tokens, hidden, top_k] = std::array{call.axes[0], call.axes[1], call.axes[4]};
+  const double columns = call.axes[2] / call.axes[5];
+  const ExpertLoad load = expert_load(call);
+  const KernelWork work = moe_work_as_measured(call, load);
+  const double compute_s = work.flops / peak(gpu, work.unit).count();
+  const double bandwidth_s = work.hbm_bytes / gpu.hbm_bandwidth.count();
   KernelFeatures features;
-  features.add(log_of(tokens));
-  features.add(log_of(hidden));
-  features.add(log_of(columns));
-  features.add(log_of(experts));
-  features.add(log_of(experts / expert_parallel));
-  features.add(log_of(top_k));
-  features.add(log_of(expert_parallel));
-  features.add(skew);
-  features.add(log_of(rows));
-  features.add(log_of(tokens * top_k / expert_parallel));
-  features.add(log_of(work.flops));
-  features.add(log_of(work.hbm_bytes));
-  features.add(log_of(hidden * columns));
-  features.add(log_of(datasheet_seconds(work, gpu)));
+  for (const double size :
+       {tokens, call.axes[6], tokens * hidden, tokens * top_k * columns, work.flops, work.hbm_bytes}) {
+    features.add(log_of(size));
+  }
+  features.add(call.axes[7]);
+  features.add(alignment(columns));
+  for (const double part : {load.rows(), load.reached(), load.fullest(), load.rows() / load.reached()}) {
+    features.add(log_of(part));
+  }
+  features.add(log_of(std::max(compute_s, bandwidth_s)));
+  features.add(log_of(compute_s / bandwidth_s));
+  // Few rows wait for weights while many compute: roofs of each expert, one after the other.
+  const double of_row = compute_s / load.rows();
+  const double of_weights = bandwidth_s / load.reached();
+  const double apart = load.sum([&](double rows) { return std::max(rows * of_row, of_weights); });
+  features.add(log_of(apart / std::max(compute_s, bandwidth_s)));
+  constexpr double kTileColumns = 128;
+  for (const double tile : {16.0, 64.0, 128.0}) {
+    const double tiles = load.sum([tile](double rows) { return std::ceil(rows / tile); });
+    features.add(log_of(tiles * tile / load.rows()));
+    if (tile > 16) {
+      features.add(log_of(tiles * std::ceil(2 * columns / kTileColumns) / static_cast<double>(gpu.sm_count)));
+    }
+  }
   return features;
 }
 
@@ -182,7 +216,8 @@ double overhang_flops(const KernelCall& call, double overhang_tokens) {
 }  // namespace
 
 RooflineParts roofline_parts(const KernelCall& call, const RooflineConstants& constants, const GpuSpec& gpu) {
-  const KernelWork work = kernel_work(call);
+  const KernelWork work =
+      call.family == KernelFamily::moe ? moe_work_as_measured(call, expert_load(call)) : kernel_work(call);
   const double link = gpu.nvlink_per_direction.value_or(gpu.pcie_per_direction).count();
   const double moved = call.family == KernelFamily::collective ? work.link_bytes / link
                                                                : work.hbm_bytes / gpu.hbm_bandwidth.count();

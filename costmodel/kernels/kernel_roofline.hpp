@@ -18,6 +18,7 @@ namespace inferometer {
 /// Units: decode attention, sequences x KV heads (latent: heads); host work, sequences; else none. Bytes are
 /// those of the link for collectives. Prefill attention counts `overhang_tokens` - 1 keys more for two
 /// queries: masked parts of tiles.
+/// Experts do the work of a benchmark (expert_load.hpp), not that of independent choices.
 struct RooflineConstants {
   double start_up_s = 0;
   double per_unit_s = 0;
