@@ -62,7 +62,8 @@ class PrefixScorer : public Router {
   }
 
   [[nodiscard]] double matched_share(std::int32_t replica, std::int64_t blocks) const {
-    const std::int64_t matched = std::min(sent_.matched(replica) / options_.block_size, blocks);
+    const std::int64_t matched =
+        sent_.matched(replica) / options_.block_size;  // of no more than was looked at
     return blocks == 0 ? 0 : static_cast<double>(matched) / static_cast<double>(blocks);
   }
 
