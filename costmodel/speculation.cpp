@@ -14,13 +14,24 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kMethods = {"ngram", "draft_model", "eagle", "mtp"};
 
-/// One layer of the target behind the projection of two vectors: the embedding of the last token and the
-/// hidden state before it (EAGLE, Li et al. 2024; DeepSeek-V3 report, section 2.2).
+/// One layer of the target, with full attention, behind the projection of two vectors: the embedding of the
+/// last token and the hidden state before it (EAGLE, Li et al. 2024; DeepSeek-V3 report, section 2.2). The
+/// module of a mixture of experts has experts; an EAGLE head has a dense layer as wide as those that a token
+/// goes through.
 ModelSpec drafting_layer(DraftMethod method, const ModelSpec& target) {
   ModelSpec layer = target;
   layer.name = "drafting layer of " + target.name;
+  layer.sliding_window.reset();
+  layer.full_layers.clear();
+  if (layer.moe) {
+    layer.moe->dense_layers.clear();
+  }
   if (method == DraftMethod::eagle) {
     layer.weight_format = "bf16";  // heads are trained and published on their own
+    if (layer.moe) {
+      layer.ffn = layer.moe->experts_per_token * layer.moe->ffn + layer.moe->shared_ffn;
+      layer.moe.reset();
+    }
   }
   layer.layers = 1;
   layer.joined_inputs = 2;
