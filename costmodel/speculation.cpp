@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "base/error.hpp"
+#include "costmodel/attention_operators.hpp"
 
 namespace inferometer {
 namespace {
@@ -126,7 +127,7 @@ Drafter make_drafter(DraftMethod method, const ModelSpec& target, const std::opt
                                       "; a target can only verify tokens of its own vocabulary");
   }
   if (draft) {
-    drafter.pass = draft;
+    drafter.pass = unwindowed(*draft);  // contexts of a step are cut to the target's window, not to its own
     drafter.held = draft;
   } else if (method != DraftMethod::ngram) {
     drafter.pass = drafting_layer(method, target);

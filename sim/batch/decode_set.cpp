@@ -99,17 +99,18 @@ void DecodeSet::advance(TimePoint first_end, TimePoint last_end, std::int64_t st
 
 void DecodeSet::emit_more(Sequence& sequence, SequenceId id, std::int64_t tokens) {
   INFEROMETER_CHECK(!sequence.grows, "whose blocks are counted elsewhere");
-  const std::int64_t before = attended(sequence.computed + steps_of(sequence));
+  const ContextTokens before = attended(sequence.computed + steps_of(sequence));
   finishes_.remove(id);
   sequence.computed += tokens;
   sequence.emitted += tokens;
   finishes_.add(id, sequence.join_step + sequence.output - sequence.emitted, step_);
-  const std::int64_t after = attended(sequence.computed + steps_of(sequence));
-  context_ += after - before;
-  if (window_ && before < *window_) {
+  const ContextTokens after = attended(sequence.computed + steps_of(sequence));
+  context_ += after;
+  context_ -= before;
+  if (window_ && before.windowed < *window_) {
     saturations_.remove(id);
-    if (after < *window_) {
-      saturations_.add(id, step_ + *window_ - after, step_);
+    if (after.windowed < *window_) {
+      saturations_.add(id, step_ + *window_ - after.windowed, step_);
     } else {
       --unsaturated_;
     }

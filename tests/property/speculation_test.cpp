@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/dice.hpp"
+#include "tests/support/random_content.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -80,12 +81,13 @@ class Watcher : public SimulationObserver {
     const std::int64_t drafts = record.shape.queries - 1;
     REQUIRE((drafts == 0 || drafts == rule_.tokens));
     std::map<std::int64_t, Seen> now;
-    std::int64_t held = 0, context = 0, emitted = 0, accepted = 0, decodes = 0;
+    ContextTokens context;
+    std::int64_t held = 0, emitted = 0, accepted = 0, decodes = 0;
     for (SequenceId id = state().head(); id != kNoSequence; id = state().sequence(id).next) {
       const Sequence& s = state().sequence(id);
       const bool decodes_now = s.state == Sequence::State::decoding;
-      held += state().held_blocks(id);
-      context += decodes_now ? state().decodes().attended(state().computed(id)) : 0;
+      held += own_blocks(state().store(), id, state().held_blocks(id));
+      context += decodes_now ? state().decodes().attended(state().computed(id)) : ContextTokens{};
       const Seen seen{decodes_now, state().computed(id), state().emitted(id), state().held_blocks(id),
                       s.preemptions};
       now[s.request_id] = seen;
@@ -98,8 +100,8 @@ class Watcher : public SimulationObserver {
         emitted += seen.emitted - before->second.emitted;
       }
     }
-    REQUIRE(held == state().blocks().held().count());
-    REQUIRE(context == state().decodes().context());
+    REQUIRE(held_with_cached(state().store(), held) == state().blocks().held().count());
+    REQUIRE((context == state().decodes().context()));
     REQUIRE(decodes == record.decodes);
     REQUIRE(record.drafted.drafts == (drafts > 0 ? decodes : 0));
     REQUIRE(record.drafted.draft_tokens == drafts * decodes);

@@ -80,7 +80,8 @@ StagePrices::StagePrices(const ModelSpec& stage, const PoolDeployment& pool, con
 void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment& pool) {
   const ChunkShape any_chunk{1, 0};
   const Operator pair = prefill_attention(part, tensor_parallel_, {&any_chunk, 1});
-  const Operator context = decode_attention(part, tensor_parallel_, 1, {1, 1}, false);
+  const Operator context = decode_attention(
+      part, tensor_parallel_, StepShape{.decodes = 1, .decode_context = 1, .decode_window_context = 1});
   const auto has_fit = [this](const Operator& work) {
     return kernels_ != nullptr && work.call && kernels_->choose(*work.call).fit != nullptr;
   };
@@ -96,7 +97,7 @@ void StagePrices::add_attention(const AttentionPart& part, const PoolDeployment&
   if (has_fit(context)) {
     context_seconds_ += calibrated_context_seconds(pool, context, window, of_chunks.start_up);
   } else {
-    const Operator one_token = decode_attention(part, tensor_parallel_, 0, {1, 1}, false);
+    const Operator one_token = decode_attention(part.layers, tensor_parallel_, 0, 1, false);
     const Roofs roofs = roofline_->roofs(OperatorFamily::decode_attention);
     context_seconds_ +=
         layers * std::max(one_token.flops.count() / roofs.compute.count(),

@@ -27,7 +27,7 @@ ModelSpec two_heads() {
 
 StepCost decode_cost(const DecodeAttentionPrice& price, std::int64_t decodes, std::int64_t context) {
   StepCost cost;
-  price.add(decodes, context, false, cost);
+  price.add({decodes, context}, false, cost);
   return cost;
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("attention over drafts is that of a chunk behind the cached tokens") {
   // A decode that attends 1000 tokens has 999 cached, and is followed by its drafts.
   const ChunkShape chunk{5, 999};
   const Operator as_chunk = prefill_attention(model, 1, {&chunk, 1});
-  const Operator verify = decode_attention(model, 1, verifying(1, 1000, 4));
+  const Operator verify = decode_attention(attention_parts(model).front(), 1, verifying(1, 1000, 4));
   CHECK(verify.flops == as_chunk.flops);
   CHECK(verify.hbm_bytes == as_chunk.hbm_bytes);
   // (k + 1) times the FLOPs of one position, and k (k + 1) / 2 pairs more; KV of four tokens more.

@@ -286,7 +286,7 @@ TEST_CASE("bytes of many replicas do not stop where those of one do") {
   CHECK(step.hbm_bytes_unbounded() == static_cast<double>(step.hbm_bytes().count()));
   constexpr std::int64_t kSteps = 1'000'000'000;  // of some 15 GB each
   WorkTotals all(load_model("llama-3-8b"), 1);
-  all.add(shape, kSteps, 0);
+  all.add(shape, kSteps, {});
   CHECK(all.hbm_bytes().count() == std::numeric_limits<std::int64_t>::max());
   CHECK(all.hbm_bytes_unbounded() == Approx(1e9 * step.hbm_bytes_unbounded()));
 }
