@@ -13,11 +13,16 @@ bool names_nothing(const std::string& word) {
          router_registry().find(word) == nullptr;
 }
 
+/// Keys whose values plugins add to.
+bool takes_plugins(std::string_view key) {
+  return key == "policy" || key == "batch_policy" || key.ends_with("router");
+}
+
 /// Whether a policy or router is named at this place that there is not. `key`: that of `node`.
 bool is_unknown_at(const Position& place, const ConfigNode& node, std::string_view key) {
   if (node.kind == ConfigNode::Kind::scalar) {
-    return (key.ends_with("policy") || key.ends_with("router")) && node.where.file == place.file &&
-           node.where.line == place.line && node.where.column == place.column && names_nothing(node.scalar);
+    return takes_plugins(key) && node.where.file == place.file && node.where.line == place.line &&
+           node.where.column == place.column && names_nothing(node.scalar);
   }
   return std::any_of(node.entries.begin(), node.entries.end(), [&](const ConfigNode::Entry& entry) {
     return is_unknown_at(place, entry.value, entry.key);

@@ -187,14 +187,20 @@ class Options(RunCase):
         self.assertNotIn("preset", results["resolved_scenario"]["workload"])
         self.assertTrue(any(each["name"].endswith("sample_trace.csv") for each in results["inputs"]))
 
-    def test_shared_prefixes_of_a_trace_are_said_not_to_be_cached(self):
+    def test_without_a_prefix_cache_shared_prefixes_of_a_trace_are_said_to_be_computed(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder) / "prefixes.jsonl"
             row = '{"timestamp": 0, "input_length": 600, "output_length": 3, "hash_ids": [0, 1]}\n'
             trace.write_text(row + row)
             scenario = pathlib.Path(folder) / "prefixes.yaml"
             scenario.write_text("model: llama-3-8b\nhardware: {gpu: h100-sxm}\nworkload: {trace: prefixes.jsonl}\n")
-            self.assertIn("no prefix cache is modelled", " ".join(run("run", str(scenario)).stdout.split()))
+            note = "without a prefix cache every prompt is computed in full"
+            off = run("run", str(scenario), "--set", "engine.enable_prefix_caching=false")
+            self.assertIn(note, " ".join(off.stdout.split()))
+            on = " ".join(run("run", str(scenario)).stdout.split())
+            self.assertNotIn(note, on)
+            # 592 = 37 blocks of 16 of the second's 600 tokens.
+            self.assertIn("49.3 % of prompt tokens found", on)
 
     def test_a_path_on_the_command_line_starts_where_the_program_does(self):
         done = run(

@@ -109,7 +109,8 @@ TEST_CASE("a step becomes a shape in which every sequence samples") {
   CHECK(owned.shape().sampled_rows == 65);
   REQUIRE(owned.shape().chunks.size() == 1);
   CHECK(owned.shape().chunks[0].past == 4096);
-  CHECK(OwnedStepShape(mixed, 100).shape().decode_context == 64 * 100);
+  CHECK(OwnedStepShape(mixed, 100).shape().decode_context == 64 * 1024);
+  CHECK(OwnedStepShape(mixed, 100).shape().decode_window_context == 64 * 100);
 
   StepArgument prompts;
   prompts.prefill = {3, 512};

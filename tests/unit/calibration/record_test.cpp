@@ -289,7 +289,7 @@ TEST_CASE("mistakes in points, all of them together", "[record]") {
       "moe, mla_prefill, mla_decode, elementwise, collective and host)\n"
       "t.jsonl:3: unknown variant \"bf15\" of gemm; did you mean \"bf16\"? (known: bf16, fp8, fp8_block, "
       "fp4, int8, "
-      "mxfp4, int8_weights, int4_weights and mxfp4_weights)\n"
+      "mxfp4, int8_weights, int4_weights, mxfp4_weights and fp4_weights)\n"
       "t.jsonl:3:39: expected \"m\" to be a whole number from 1 to 1000000000000, found 0\n"
       "t.jsonl:3:45: expected \"n\" to be a whole number from 1 to 1000000000000, found 1.5\n"
       "t.jsonl:3:73: expected \"time_ns_median\" to be a number from 0.001 to 1e15, found \"-1\"\n"

@@ -250,7 +250,11 @@ TEST_CASE("shipped profiles know representative calls of all that they share") {
   };
   const KernelTimes a = side("a100-80gb-sxm"), h = side("h100-sxm");
   const Comparison comparison = compare(a, h);
+  const auto of_h = h.kinds();
   for (const KernelKind& kind : a.kinds()) {
+    if (std::find(of_h.begin(), of_h.end(), kind) == of_h.end()) {
+      continue;  // latent attention of vLLM was measured on the A100 alone
+    }
     CAPTURE(kind.second);
     CHECK(std::any_of(comparison.rows.begin(), comparison.rows.end(), [&](const ComparisonRow& one) {
       return one.family == kind.first && one.variant == kind.second && one.calls >= 20;
