@@ -263,7 +263,7 @@ Achieved run_units(const RandomPlan& plan, std::int64_t units, std::int64_t seed
 std::vector<std::vector<TrafficRequest>> traffic_by_seed(const RandomPlan& plan, std::int64_t seeds) {
   std::vector<std::vector<TrafficRequest>> traffic;
   for (std::int64_t seed = 0; seed < seeds; ++seed) {
-    traffic.push_back(traffic_of(scenario_of(plan, 1, seed)));
+    traffic.push_back(traffic_of(scenario_of(plan, 1, seed)).value());
   }
   return traffic;
 }
@@ -437,7 +437,7 @@ TEST_CASE("the least number of units is near what a simulation needs") {
     const std::string text = head + "workload: " + load.workload + "\n";
     const Scenario scenario = load_scenario_text(text, "test.yaml");
     const PlanBound bound =
-        plan_bound(scenario, make_deployment(scenario), load.slo, {traffic_of(scenario)}, 0);
+        plan_bound(scenario, make_deployment(scenario), load.slo, {traffic_of(scenario).value()}, 0);
     INFO(load.name << ": at least " << bound.least_units << ", " << bound.reason);
     REQUIRE(bound.least_units >= 2);
     CHECK_FALSE(meets(text, load.slo, bound.least_units - 1));

@@ -21,10 +21,12 @@ namespace inferometer {
 struct TrafficRequest {
   TimePoint arrival;
   std::int64_t prompt = 0, output = 0;  ///< in tokens, >= 1; cut at max_model_len by who looks at them
+  std::int64_t shared = 0;  ///< of the prompt, what a prefix cache may have at most: SharedPrefixes::tokens()
 };
 
-/// The requests of the scenario's workload, in order of arrival. O(requests). Precondition: open loop.
-std::vector<TrafficRequest> traffic_of(const Scenario& scenario);
+/// The requests of the scenario's workload, in order of arrival. Nothing where some wait for the answers to
+/// others, so that when they come depends on the deployment. O(content runs of the requests).
+std::optional<std::vector<TrafficRequest>> traffic_of(const Scenario& scenario);
 
 struct PlanBound {
   /// Sizes below this many units miss the SLO; 0: nothing is proven.

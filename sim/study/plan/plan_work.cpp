@@ -7,26 +7,29 @@
 
 #include "base/check.hpp"
 #include "costmodel/operators.hpp"
+#include "sim/study/plan/shared_prefixes.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
 namespace {
 
-RequestWork work_of(const TrafficRequest& request, std::int64_t longest, std::optional<std::int64_t> window) {
+/// `cached`: tokens of the prompt that are not computed, and that others hold, too.
+RequestWork work_of(const TrafficRequest& request, std::int64_t cached, std::int64_t longest,
+                    std::optional<std::int64_t> window) {
   RequestWork work;
   work.arrival = request.arrival;
   if (request.prompt >= longest) {
     return work;
   }
-  work.prompt = request.prompt;
+  work.prompt = request.prompt - cached;
   work.later = std::min(request.output, longest - request.prompt) - 1;
-  work.pairs = static_cast<double>(attention_pairs({work.prompt, 0}, window));
+  work.pairs = static_cast<double>(attention_pairs({work.prompt, cached}, window));
   if (work.later > 0) {
     // The first decode step attends the prompt and the token that it is fed: as a chunk of `later` tokens
     // would.
-    const ChunkShape decoded{work.later, work.prompt};
+    const ChunkShape decoded{work.later, request.prompt};
     work.decode_context = static_cast<double>(attention_pairs(decoded, window));
-    work.held = static_cast<double>(attention_pairs(decoded, std::nullopt));
+    work.held = static_cast<double>(attention_pairs(decoded, std::nullopt) - cached * work.later);
   }
   return work;
 }
@@ -77,14 +80,26 @@ double attention_of_emission(const PoolCost& pool) {
 
 }  // namespace
 
-std::vector<TrafficRequest> traffic_of(const Scenario& scenario) {
+std::optional<std::vector<TrafficRequest>> traffic_of(const Scenario& scenario) {
   const std::unique_ptr<Workload> workload =
       make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
   std::vector<TrafficRequest> traffic;
+  SharedPrefixes prefixes;
   Request request;
   while (workload->next_arrival()) {
     workload->take(request);
+    prefixes.add(request);
     traffic.push_back({request.arrival, request.prompt.count(), request.output.count()});
+  }
+  for (std::size_t id = 0; id < traffic.size(); ++id) {
+    workload->finished(static_cast<std::int64_t>(id), traffic.back().arrival);
+  }
+  if (workload->next_arrival()) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> shared = prefixes.tokens();
+  for (std::size_t i = 0; i < traffic.size(); ++i) {
+    traffic[i].shared = shared[i];
   }
   return traffic;
 }
@@ -110,10 +125,12 @@ std::vector<PoolCost> pool_costs(const Deployment& unit) {
 std::vector<RequestWork> works_of(const std::vector<TrafficRequest>& traffic, const Deployment& unit) {
   const std::int64_t longest = shortest_model_len(unit);
   const std::optional<std::int64_t> window = shortest_window(unit);
+  const bool caches = std::any_of(unit.pools.begin(), unit.pools.end(),
+                                  [](const PoolDeployment& pool) { return pool.replica.caches_prefixes; });
   std::vector<RequestWork> works;
   works.reserve(traffic.size());
   for (const TrafficRequest& request : traffic) {
-    works.push_back(work_of(request, longest, window));
+    works.push_back(work_of(request, caches ? request.shared : 0, longest, window));
   }
   return works;
 }

@@ -12,8 +12,9 @@
 
 namespace inferometer {
 
-/// What a request makes its replicas do at least, whatever is chunked, batched or computed again. Nothing for
-/// one whose prompt leaves no room for a token, which is turned away.
+/// What a request makes its replicas do at least, whatever is chunked, batched, computed again, or, where
+/// prefixes are cached, left by others. Nothing for one whose prompt leaves no room for a token, which is
+/// turned away.
 struct RequestWork {
   TimePoint arrival;
   std::int64_t prompt = 0;
