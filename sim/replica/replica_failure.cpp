@@ -43,6 +43,10 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
   std::sort(lost.begin(), lost.end(),
             [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
   store().clear();
+  loads_.clear();
+  if (offload_) {
+    offload_->clear();
+  }
   if (pipeline_) {
     pipeline_->clear(now);
   }
