@@ -159,7 +159,7 @@ Json kv_offload_of(const Summary& summary) {
           {"loaded_tokens", counts.loaded_blocks * offload.block_size},
           {"loaded_bytes", (offload.block_bytes * counts.loaded_blocks).count()},
           {"load_link_busy_share", offload.load_share},
-          {"load_waiting_seconds", to_seconds(counts.load_waiting)},
+          {"load_waiting_s", to_seconds(counts.load_waiting)},
           {"stored_tokens", counts.stored_blocks * offload.block_size},
           {"stored_bytes", (offload.block_bytes * counts.stored_blocks).count()},
           {"store_link_busy_share", offload.store_share}};
