@@ -7,6 +7,9 @@
 namespace inferometer {
 
 void Replica::fail(TimePoint now) {
+  if (offload_) {
+    settle_blocks(now, false);  // the step under way has had its blocks, and what was in them was copied
+  }
   cut_off(now);
   if (running_) {
     for (const SequenceId id : plan_.decode_except) {
