@@ -21,9 +21,13 @@ namespace inferometer {
 struct TrafficRequest {
   TimePoint arrival;
   std::int64_t prompt = 0, output = 0;  ///< in tokens, >= 1; cut at max_model_len by who looks at them
+  /// First tokens of the prompt that other requests may have in common with it: at most so many need not be
+  /// computed where prefixes are cached.
+  std::int64_t shared = 0;
 };
 
-/// The requests of the scenario's workload, in order of arrival. O(requests). Precondition: open loop.
+/// The requests of the scenario's workload, in order of arrival. O(requests and their content runs).
+/// Precondition: open loop.
 std::vector<TrafficRequest> traffic_of(const Scenario& scenario);
 
 struct PlanBound {

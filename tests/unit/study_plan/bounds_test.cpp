@@ -242,5 +242,32 @@ TEST_CASE("the work of a request is counted from its lengths") {
   CHECK(within.front().held == 596);
 }
 
+// Three prompts of 64 tokens that all have and 70 of their own. Where prefixes are cached, each computes its
+// 70 at least, which attend 70 x 64 + 70 x 71 / 2 pairs, and holds them alone; its 8 decode steps attend to
+// 135 to 142 tokens as ever, 1108.
+TEST_CASE("what others have in common with a prompt is no work where prefixes are cached") {
+  const auto first_work = [](const std::string& keys) {
+    const Scenario scenario = load_scenario_text(
+        "model: llama-3-8b\nhardware: {gpu: a100-80gb-sxm}\nengine: {max_model_len: 4096" + keys +
+            "}\nworkload: {generator: constant, rate: 4 req/s, requests: 3, prompt: {distribution: fixed, "
+            "tokens: 70}, output: {distribution: fixed, tokens: 9}, shared_prefix: {groups: 1, prefix: "
+            "{distribution: fixed, tokens: 64}}}\n",
+        "test.yaml");
+    const Traffic traffic = traffic_of(scenario);
+    CHECK(traffic.front().prompt == 134);
+    CHECK(traffic.front().shared == 64);
+    return works_of(traffic, make_deployment(scenario)).front();
+  };
+  const RequestWork cached = first_work("");
+  CHECK(cached.prompt == 70);
+  CHECK(cached.pairs == 6965);
+  CHECK(cached.decode_context == 1108);
+  CHECK(cached.held == 596);
+  const RequestWork whole = first_work(", enable_prefix_caching: false");
+  CHECK(whole.prompt == 134);
+  CHECK(whole.pairs == 134 * 135 / 2);
+  CHECK(whole.held == 1108);
+}
+
 }  // namespace
 }  // namespace inferometer
