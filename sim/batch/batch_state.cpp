@@ -42,8 +42,8 @@ std::int64_t BatchState::exclusive_blocks(SequenceId id, std::span<const Sequenc
 CachedPrefix BatchState::cached_prefix(SequenceId id) {
   PrefixMatch match = store_->pool.prefixes()->match(id, tokens(id));
   if (drafting_ && drafting_->rule.recomputes_last_hit && match.blocks > 0) {
-    --match.blocks;  // idle if any is: whoever holds a block holds those before it
-    match.idle = std::max<std::int64_t>(0, match.idle - 1);
+    --match.blocks;
+    match.idle -= match.last_is_idle ? 1 : 0;
   }
   return {match.blocks * blocks().block_size(), match.idle};
 }

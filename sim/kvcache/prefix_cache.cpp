@@ -108,7 +108,8 @@ PrefixMatch PrefixCache::match(Slot slot, std::int64_t tokens) {
   lengthen_path(t, tokens);
   PrefixMatch found;
   found.blocks = walk(t, block_size_.quotient(tokens - 1), [&](const Piece& piece, std::int64_t from) {
-    found.idle += extent(piece.extent).holders == 0 ? piece.to - from : 0;
+    found.last_is_idle = extent(piece.extent).holders == 0;
+    found.idle += found.last_is_idle ? piece.to - from : 0;
   });
   return found;
 }

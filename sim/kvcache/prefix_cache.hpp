@@ -24,7 +24,8 @@ namespace inferometer {
 /// A cached prefix of a sequence.
 struct PrefixMatch {
   std::int64_t blocks = 0;
-  std::int64_t idle = 0;  ///< of them, those that no sequence holds
+  std::int64_t idle = 0;      ///< of them, those that no sequence holds
+  bool last_is_idle = false;  ///< the last of them is one of those
 };
 
 /// Tokens found in the cache, by who had computed them.

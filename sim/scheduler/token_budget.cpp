@@ -68,6 +68,7 @@ TokenBudget::TokenBudget(const Values& engine, const EngineLimits& limits)
       long_prefill_threshold_(engine.count("long_prefill_token_threshold")),
       full_sequence_gate_(engine.text("admission") == "full_isl"),
       chunked_(engine.flag("enable_chunked_prefill")),
+      caches_prefixes_(caches_prefixes(engine)),
       watermark_blocks_(watermark_blocks(engine, limits.total_blocks)) {
 }
 
@@ -150,6 +151,17 @@ bool TokenBudget::try_admit(const ReplicaView& view, StepPlan& plan, SequenceId 
   return true;
 }
 
+Stability TokenBudget::stability(const ReplicaView& view, const StepPlan& plan, bool arrival_matters) const {
+  if (!has_room(view, plan)) {
+    return Stability::until_change(false);
+  }
+  if (caches_prefixes_ && !plan.chunks.empty() && !view.waiting().empty()) {
+    return Stability::ask_every_step();
+  }
+  return Stability::until_change(arrival_matters);
+}
+
+// Beside this plan, for one more sequence: the same until somebody leaves or a prefill ends.
 bool TokenBudget::has_room(const ReplicaView& view, const StepPlan& plan) const {
   std::int64_t budget = budget_ - view.decode_tokens();
   for (const StepPlan::Chunk& chunk : plan.chunks) {

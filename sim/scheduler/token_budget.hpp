@@ -39,11 +39,16 @@ class TokenBudget {
   /// those behind. O(admitted).
   void admit(const ReplicaView& view, StepPlan& plan, std::int64_t budget, std::int64_t free) const;
 
-  /// Whether budget and seats would be left for one more sequence beside this plan, which admits nobody. Both
-  /// stay as they are until somebody leaves or a prefill ends.
-  [[nodiscard]] bool has_room(const ReplicaView& view, const StepPlan& plan) const;
+  /// How long a plan that admits nobody stays the same. A head that is blocked stays blocked: by free blocks,
+  /// which only get fewer, by seats, or by a budget that the same decodes and chunks use up again. But a
+  /// chunk may fill a block that it took a step before, and the head find it in the cache: with room for it,
+  /// and chunks beside it, every step is asked for. `arrival_matters`: whether one that finds room could be
+  /// admitted, whoever waits.
+  [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan,
+                                    bool arrival_matters) const;
 
  private:
+  [[nodiscard]] bool has_room(const ReplicaView& view, const StepPlan& plan) const;
   [[nodiscard]] std::int64_t capped(std::int64_t tokens) const;
   bool try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,
                  std::int64_t& budget, std::int64_t& free) const;
@@ -55,6 +60,7 @@ class TokenBudget {
   std::int64_t long_prefill_threshold_;  // 0: none
   bool full_sequence_gate_;
   bool chunked_;
+  bool caches_prefixes_;
   std::int64_t watermark_blocks_;
 };
 

@@ -23,11 +23,9 @@ class ChunkedPrefill : public BatchPolicy {
     }
   }
 
-  // A head that is blocked stays blocked: by free blocks, which only get fewer, by the number of sequences,
-  // or by a budget that the same decodes and chunks use up again. Where the number of sequences or the budget
-  // would block any head, an arrival changes nothing either.
+  // Who arrives stands behind a head that is blocked.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
-    return Stability::until_change(view.waiting().empty() && budget_.has_room(view, plan));
+    return budget_.stability(view, plan, view.waiting().empty());
   }
 
  private:

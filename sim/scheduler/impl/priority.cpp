@@ -35,9 +35,9 @@ class Priority : public BatchPolicy {
     }
   }
 
-  // A head that is blocked stays blocked, as in chunked_prefill; but an arrival may become the head.
+  // An arrival may become the head.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
-    return Stability::until_change(budget_.has_room(view, plan));
+    return budget_.stability(view, plan, true);
   }
 
   // Within a priority in order of arrival: those that run came before those that wait, and the last of them

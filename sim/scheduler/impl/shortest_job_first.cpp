@@ -27,9 +27,9 @@ class ShortestJobFirst : public BatchPolicy {
     }
   }
 
-  // A head that is blocked stays blocked, as in chunked_prefill; but an arrival may become the head.
+  // An arrival may become the head.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
-    return Stability::until_change(budget_.has_room(view, plan));
+    return budget_.stability(view, plan, true);
   }
 
   // In millionths of a token: 2^24 tokens and 10^5 tokens a second for 106 days stay below 2^60.

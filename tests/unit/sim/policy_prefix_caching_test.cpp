@@ -83,5 +83,19 @@ TEST_CASE("prefix caching: a prefix that others hold takes no free blocks") {
                              "19-31 | prefill 1+1 | decode 0 | free 1", "31-42 | decode 0 | free 2"});
 }
 
+TEST_CASE("prefix caching: a blocked head is admitted once the chunks before it have filled its last block") {
+  // Chunks of 3 of a prompt of 23, and the same prompt again, which all 6 blocks would hold. After chunks of
+  // 3, 6 and 9 tokens the first holds a block that is not full: the second lacks 6, 5 and 4, of 5, 4 and 3
+  // free. After 12 it shares three full ones and lacks 3 of 3.
+  const TestRequest prompt = with_content(request_at(0, 23, 1), {{1, 23}});
+  EngineSetup setup = engine(100, 6);
+  const std::string policy = GENERATE("chunked_prefill", "priority", "shortest_job_first");
+  setup.policy = policy;
+  setup.keys += ", long_prefill_token_threshold: 3";
+  setup.stepper = GENERATE(Stepper::fast, Stepper::reference);
+  const StepLog log = run_to_end(setup, {prompt, prompt});
+  CHECK(log.outcome(1).starts_with("arrived 0, admitted 39,"));
+}
+
 }  // namespace
 }  // namespace inferometer::testing

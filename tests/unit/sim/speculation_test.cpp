@@ -210,6 +210,24 @@ TEST_CASE("tokens per verification step of a whole run are those of the formula"
   CHECK(counted.drafted.emitted_tokens + counted.drafted.drafts == 40 * 999);
 }
 
+TEST_CASE("of a cached prefix the last block is computed again and those before it count as they are") {
+  // Request 1 shares the first block of request 0 and computes the second again. From 26 on the second block
+  // that a prompt finds first is that of request 0, which nobody holds, while request 1 holds the third. So
+  // request 2 would take two of the three, one of them from the free ones: 4 of the 3 that are free beside
+  // request 1, which has its five tokens after steps of 12 us.
+  SpeculationRule rule = always(1, 0.0);
+  rule.recomputes_last_hit = true;
+  EngineSetup setup = engine(100, 7, rule);
+  setup.max_num_seqs = 3;
+  std::vector<TestRequest> requests = {request_at(0, 8, 1), request_at(0, 12, 5), request_at(30, 17, 1)};
+  requests[0].content = {{1, 8}};
+  requests[1].content = {{1, 8}, {2, 4}};
+  requests[2].content = {{1, 8}, {2, 4}, {3, 5}};
+  const StepLog log = run_to_end(setup, requests);
+  CHECK(log.lines().front() == "0-26 | prefill 0+8 1+8 | free 3");
+  CHECK(log.lines().back() == "74-93 | prefill 2+9 | free 2");
+}
+
 TEST_CASE("positions have their own acceptance, given those before") {
   SpeculationRule rule = always(3, 1.0);
   rule.acceptance = {0.8, 0.5, 1.0};

@@ -251,19 +251,6 @@ TEST_CASE("what a prefix cache may have of a prompt is what others begin with") 
   CHECK(prefixes.tokens() == std::vector<std::int64_t>{10, 17, 22, 5, 0, 0});
 }
 
-// Of 70 tokens 30 are shared: 40 run over 30 and more, 40 x 30 + 40 x 41 / 2 pairs. The decode steps attend
-// to as much as without, and hold 30 less of their own in each of 8 steps.
-TEST_CASE("what is cached is no work") {
-  const Deployment deployment = make_deployment(scenario_with());
-  Traffic traffic = alike(1, 70, 9);
-  traffic.front().shared = 30;
-  const std::vector<RequestWork> works = works_of(traffic, deployment);
-  CHECK(works.front().prompt == 40);
-  CHECK(works.front().pairs == 2020);
-  CHECK(works.front().decode_context == 596);
-  CHECK(works.front().held == 596 - 240);
-}
-
 // 70 prompt tokens and 8 that are fed back: 78. Pairs of the prompt 70 x 71 / 2. Decode steps attend 71 to 78
 // tokens, 596; within a window of 32, 8 x 32.
 TEST_CASE("the work of a request is counted from its lengths") {
@@ -280,6 +267,33 @@ TEST_CASE("the work of a request is counted from its lengths") {
   CHECK(within.front().pairs == 32 * 33 / 2 + 38 * 32);
   CHECK(within.front().decode_context == 256);
   CHECK(within.front().held == 596);
+}
+
+// Three prompts of 64 tokens that all have and 70 of their own. Where prefixes are cached, each computes its
+// 70 at least, which attend 70 x 64 + 70 x 71 / 2 pairs, and holds them alone; its 8 decode steps attend to
+// 135 to 142 tokens as ever, 1108.
+TEST_CASE("what others have in common with a prompt is no work where prefixes are cached") {
+  const auto first_work = [](const std::string& keys) {
+    const Scenario scenario = load_scenario_text(
+        "model: llama-3-8b\nhardware: {gpu: a100-80gb-sxm}\nengine: {max_model_len: 4096" + keys +
+            "}\nworkload: {generator: constant, rate: 4 req/s, requests: 3, prompt: {distribution: fixed, "
+            "tokens: 70}, output: {distribution: fixed, tokens: 9}, shared_prefix: {groups: 1, prefix: "
+            "{distribution: fixed, tokens: 64}}}\n",
+        "test.yaml");
+    const Traffic traffic = traffic_of(scenario).value();
+    CHECK(traffic.front().prompt == 134);
+    CHECK(traffic.front().shared == 64);
+    return works_of(traffic, make_deployment(scenario)).front();
+  };
+  const RequestWork cached = first_work("");
+  CHECK(cached.prompt == 70);
+  CHECK(cached.pairs == 6965);
+  CHECK(cached.decode_context == 1108);
+  CHECK(cached.held == 596);
+  const RequestWork whole = first_work(", enable_prefix_caching: false");
+  CHECK(whole.prompt == 134);
+  CHECK(whole.pairs == 134 * 135 / 2);
+  CHECK(whole.held == 1108);
 }
 
 }  // namespace
