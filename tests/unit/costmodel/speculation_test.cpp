@@ -91,7 +91,7 @@ TEST_CASE("an EAGLE head is a layer, a projection of two vectors, and the target
   CHECK(named(pass, "qkv projection").repeats == 1);
 }
 
-TEST_CASE("n-grams cost nothing and hold nothing; a draft model must speak the target's vocabulary") {
+TEST_CASE("n-grams cost nothing and hold nothing: a draft model must speak the target's vocabulary") {
   const ModelSpec model = samples::llama_3_8b();
   const Drafter ngram = make_drafter(DraftMethod::ngram, model, std::nullopt);
   CHECK_FALSE(ngram.pass.has_value());

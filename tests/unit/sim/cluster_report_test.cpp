@@ -179,11 +179,11 @@ TEST_CASE("requests.csv of several replicas says where a request ran") {
   CHECK(
       out.str() ==
       "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,preemptions,"
-      "replica,prefill_replica,retries,handover_ms\n"
-      "0,,finished,0,100,3,0,20,25,70,0,2,0,0,10\n"
-      "1,,finished,0,200,2,0,40,30,70,0,2,1,0,6\n"
-      "2,,finished,0.01,60,1,10,25,,25,0,0,,1,\n"
-      "3,,rejected,0.08,9,,,,,,,,,,\n");
+      "cached_tokens,replica,prefill_replica,retries,handover_ms\n"
+      "0,,finished,0,100,3,0,20,25,70,0,0,2,0,0,10\n"
+      "1,,finished,0,200,2,0,40,30,70,0,0,2,1,0,6\n"
+      "2,,finished,0.01,60,1,10,25,,25,0,0,0,,1,\n"
+      "3,,rejected,0.08,9,,,,,,,,,,,\n");
 }
 
 }  // namespace

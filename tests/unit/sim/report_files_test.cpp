@@ -65,11 +65,12 @@ TEST_CASE("requests.csv of four requests, byte by byte") {
   replay_four_requests(recorder);
   CHECK(
       csv_of(recorder) ==
-      "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,preemptions\n"
-      "0,7,finished,0,100,3,0,30,15,60,0\n"
-      "1,,finished,0.01,200,1,20,40,,40,0\n"
-      "2,7,finished,0.02,50,2,10,30,10,40,0\n"
-      "3,,finished,0.08,10,1,0,20,,20,0\n");
+      "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,preemptions,"
+      "cached_tokens\n"
+      "0,7,finished,0,100,3,0,30,15,60,0,0\n"
+      "1,,finished,0.01,200,1,20,40,,40,0,0\n"
+      "2,7,finished,0.02,50,2,10,30,10,40,0,0\n"
+      "3,,finished,0.08,10,1,0,20,,20,0,0\n");
 }
 
 TEST_CASE("requests.csv keeps every picosecond and puts rejected requests in their place") {
@@ -86,11 +87,12 @@ TEST_CASE("requests.csv keeps every picosecond and puts rejected requests in the
   recorder.on_finished({1, -1, at(1), at(1'500'000'001), at(2'000'000'001), at(2'000'000'001), 9, 1, 0});
   CHECK(
       csv_of(recorder) ==
-      "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,preemptions\n"
-      "0,,rejected,0,9,,,,,,\n"
-      "1,,finished,0.000000000001,9,1,1.5,2,,2,0\n"
-      "2,,finished,1.000000000001,9,3,0,1.00000001,0.000000002,1.000000013,2\n"  // TPOT 1.5 ps, rounded up
-      "3,,rejected,1.000000000002,9,,,,,,\n");
+      "id,session,status,arrival_s,prompt_tokens,output_tokens,queue_ms,ttft_ms,tpot_ms,e2el_ms,preemptions,"
+      "cached_tokens\n"
+      "0,,rejected,0,9,,,,,,,\n"
+      "1,,finished,0.000000000001,9,1,1.5,2,,2,0,0\n"
+      "2,,finished,1.000000000001,9,3,0,1.00000001,0.000000002,1.000000013,2,0\n"  // TPOT 1.5 ps, rounded up
+      "3,,rejected,1.000000000002,9,,,,,,,\n");
 }
 
 TEST_CASE("no output depends on the locale") {

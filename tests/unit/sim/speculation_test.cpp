@@ -116,17 +116,17 @@ TEST_CASE("a decode takes k + 1 tokens of the budget") {
                              "19-37 | prefill 1+4 | decode 0 | free 15"});
 }
 
-TEST_CASE("blocks of rejected drafts stay held, and the last admitted gives up its own") {
+TEST_CASE("blocks of rejected drafts stay held: the last admitted gives up its own") {
   // step  0             1             blocks of 4
   //       4 of 4        4 of 4        1 + 1
   //       4: slots 8    4: slots 8    2 + 2
   //       5: slots 9    5: slots 9    2 more, none is free: 1 goes; 3
-  //                     6 of 6        2         the third token of 1
+  //                     6 of 6        2         the third token of 1; of its first block it finds the KV
   const StepLog log = run_to_end(engine(16, 4, always(3, 0.0)), {request_at(0, 4, 3), request_at(0, 4, 3)});
   CHECK(log.lines() == Lines{"0-18 | prefill 0+4 1+4 | free 2",                 //
                              "18-36 | decode 0 1 | free 0",                     //
                              "36-50 | decode 0 | preempt 1 | wait 1 | free 1",  //
-                             "50-66 | prefill 1+6 | free 2"});
+                             "50-62 | prefill 1+2 | free 2"});
 }
 
 TEST_CASE("nothing is drafted while more sequences decode than may") {
