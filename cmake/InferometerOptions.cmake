@@ -34,6 +34,13 @@ option(INFEROMETER_ENABLE_FUZZERS "Build the fuzz targets (clang with libFuzzer)
 # The engine's inner loop crosses files: the program replays about 9 % faster (GCC 12).
 option(INFEROMETER_LINK_TIME_OPTIMIZATION "Optimise the program across files (GCC below 14, Release)"
   ${PROJECT_IS_TOP_LEVEL})
+# Builds without a compiler cache take a good deal less with them; ccache keeps nothing of what was compiled with them. The
+# environment, since .ci/run has its builds made by others.
+set(precompile OFF)
+if(DEFINED ENV{INFEROMETER_PRECOMPILE_HEADERS})
+  set(precompile $ENV{INFEROMETER_PRECOMPILE_HEADERS})
+endif()
+option(INFEROMETER_PRECOMPILE_HEADERS "Compile the standard library's headers once for all libraries" ${precompile})
 option(INFEROMETER_WARNINGS_AS_ERRORS "A warning in our code is an error" ${PROJECT_IS_TOP_LEVEL})
 set(INFEROMETER_SANITIZE "" CACHE STRING "Sanitizers for every target of ours, e.g. address,undefined")
 set(INFEROMETER_SHARED_DATA_DIR "${PROJECT_SOURCE_DIR}/../shared/data" CACHE PATH

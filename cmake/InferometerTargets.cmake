@@ -49,6 +49,28 @@ function(inferometer_link_options target)
   endif()
 endfunction()
 
+# What most sources of the libraries include, compiled once for each set of flags: the compiler takes it for no other.
+function(inferometer_precompiled_headers target)
+  set(nothing ${PROJECT_BINARY_DIR}/nothing_but_headers.cpp)
+  file(CONFIGURE OUTPUT ${nothing} CONTENT "")
+  add_library(${target} OBJECT ${nothing})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  inferometer_compile_options(${target})
+  target_compile_options(${target} PRIVATE ${ARGN})
+  target_link_libraries(${target} PRIVATE fmt::fmt)
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional> <set>
+    <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+endfunction()
+
+if(INFEROMETER_PRECOMPILE_HEADERS)
+  inferometer_precompiled_headers(inferometer_headers)
+  if(INFEROMETER_LTO_COMPILE_OPTIONS)
+    inferometer_precompiled_headers(inferometer_headers_inner_loop ${INFEROMETER_LTO_COMPILE_OPTIONS})
+  endif()
+endif()
+
 # inferometer_library(NAME [PROGRAM_ONLY] [INNER_LOOP] SOURCES a.cpp ... [DEPENDS other ...] [PRIVATE_LIBRARIES lib ...])
 # One static library a folder: inferometer_<NAME>. DEPENDS are our own libraries, visible to users of this one.
 # PROGRAM_ONLY: code of the command line, which an embedding project does not get. INNER_LOOP: run for each step or
@@ -64,8 +86,15 @@ function(inferometer_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/inferometer>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   inferometer_compile_options(${target})
-  if(ARG_INNER_LOOP)
+  set(headers inferometer_headers)
+  if(ARG_INNER_LOOP AND INFEROMETER_LTO_COMPILE_OPTIONS)
     target_compile_options(${target} PRIVATE ${INFEROMETER_LTO_COMPILE_OPTIONS})
+    set(headers inferometer_headers_inner_loop)
+  endif()
+  if(INFEROMETER_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${headers})
+    # fmt's headers must look the same to those that do not use them.
+    target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   endif()
   list(TRANSFORM ARG_DEPENDS PREPEND inferometer_)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_LIBRARIES})

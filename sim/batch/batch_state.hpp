@@ -110,6 +110,15 @@ class BatchState {
   void hold_prefix(const StepPlan::Admission& admission);
   /// ... and those reserved for it.
   void reserve_blocks(const StepPlan::Admission& admission);
+  // --- KV that comes back from host memory (host_loads.cpp) ---
+  /// A waiting sequence takes its blocks and leaves the queue. O(place in the queue).
+  void take_blocks_to_load(const StepPlan::Admission& load);
+  void begin_load(SequenceId id);
+  /// The KV of so many tokens behind those that were cached has come: it waits again, ahead of the others.
+  void end_load(SequenceId id, std::int64_t tokens);
+  /// Of those that wait with blocks, so loaded, the last gives them up. False when there is none. O(queue).
+  bool give_up_a_load();
+
   /// Moves it from the queue to the running list. O(place in the queue).
   void admit(SequenceId id, TimePoint now);
   /// Takes the blocks that `tokens` more computed tokens of a sequence that prefills, or is about to, need.

@@ -13,6 +13,8 @@ struct CachedPrefix {
   std::int64_t tokens = 0;
   /// Of its blocks, those that no sequence holds: they count as free until it takes them.
   std::int64_t idle_blocks = 0;
+  /// Tokens behind them whose KV is to be brought from host memory before the sequence runs: whole blocks.
+  std::int64_t loadable_tokens = 0;
 };
 
 /// Who answers ReplicaView::cached_prefix().

@@ -21,7 +21,7 @@ struct Sequence {
     prefilling,
     decoding,
     expected,     ///< its KV comes from another replica; waits for blocks
-    loading,      ///< holds blocks, waits for KV
+    loading,      ///< holds blocks, waits for KV from there or from host memory
     ready,        ///< holds KV, waits for a seat among those that run
     handed_over,  ///< its KV is held here until another replica has it
     gone,         ///< a vacant place
@@ -43,6 +43,7 @@ struct Sequence {
   std::int64_t order = 0;        ///< Expectation::order
   PrefixSources cached{};        ///< tokens found in the prefix cache when it was first admitted
   PrefixSources recached{};      ///< likewise, when it was admitted again
+  PrefixSources before_load{};   ///< of the one that counts, before KV was brought from host memory
   std::int64_t rank = 0;         ///< BatchPolicy::queue_rank(): lower ones wait further ahead
   TimePoint prefill_end;         ///< of the replica that computed the prompt, where that was another one
   Duration handover{};           ///< from there to its KV being here

@@ -37,8 +37,12 @@ struct StepPlan {
   std::vector<SequenceId> rejected;   ///< waiting sequences that can never run
   std::vector<SequenceId> preempted;  ///< running; each loses its KV and waits again (BatchPolicy::requeue())
   std::vector<Admission> admitted;    ///< waiting; they run behind those that run, in this order
-  std::vector<Chunk> chunks;          ///< of prefilling sequences, those admitted now included
-  bool decode = false;                ///< every decoding sequence (left after preemptions) runs one token ...
+  /// Waiting; they take the blocks of `reserve_tokens` now and leave the queue until the KV of what is not
+  /// cached of them has come from host memory. They then wait ahead of the others, with those tokens
+  /// computed.
+  std::vector<Admission> loads;
+  std::vector<Chunk> chunks;  ///< of prefilling sequences, those admitted now included
+  bool decode = false;        ///< every decoding sequence (left after preemptions) runs one token ...
   std::vector<SequenceId> decode_except;  ///< ... but these
   Padding padding;
   /// An empty plan may ask to be called again at this time even if nothing happens before.
@@ -49,6 +53,7 @@ struct StepPlan {
     rejected.clear();
     preempted.clear();
     admitted.clear();
+    loads.clear();
     chunks.clear();
     decode = false;
     decode_except.clear();

@@ -14,10 +14,11 @@ namespace inferometer {
 /// arrive; then free replicas decide, knowing all that.
 enum class EventKind : std::uint32_t {
   step_end = 0,  ///< target: lane
-  transfer = 1,  ///< target: 0
-  timer = 2,     ///< target: timer
-  arrival = 3,   ///< target: 0
-  schedule = 4,  ///< target: lane
+  load_end = 1,  ///< KV has come back from host memory; target: lane
+  transfer = 2,  ///< target: 0
+  timer = 3,     ///< target: timer
+  arrival = 4,   ///< target: 0
+  schedule = 5,  ///< target: lane
 };
 
 /// Ordered by time, then kind, then target. Equal ones may be pending (a step end, and one that an arrival

@@ -18,7 +18,8 @@ Simulation::Simulation(std::unique_ptr<Workload> workload, std::vector<Replica> 
     : workload_(std::move(workload)),
       lanes_(std::move(lanes)),
       observer_(observer),
-      pending_schedules_(lanes_.size()) {
+      pending_schedules_(lanes_.size()),
+      pending_load_ends_(lanes_.size()) {
   INFEROMETER_CHECK(!lanes_.empty(), "a simulation has a replica");
   if (cluster) {
     for (const PoolSetup& pool : cluster->pools) {
@@ -68,6 +69,7 @@ bool Simulation::is_void(Event event) const {
   const EventKind kind = event.kind();
   const bool is_late = (kind == EventKind::timer || kind == EventKind::transfer) && !is_busy();
   return is_late || (kind == EventKind::step_end && lanes_[event.target()].running_until() != event.time()) ||
+         (kind == EventKind::load_end && lanes_[event.target()].next_load_end() != event.time()) ||
          (kind == EventKind::transfer && pending_transfer_ != event.time());
 }
 
@@ -75,6 +77,10 @@ void Simulation::dispatch(Event event) {
   switch (event.kind()) {
     case EventKind::step_end:
       end_steps(event.target());
+      schedule_next(event.target());
+      break;
+    case EventKind::load_end:
+      end_loads(event.target());
       schedule_next(event.target());
       break;
     case EventKind::transfer:
@@ -139,6 +145,24 @@ void Simulation::end_steps(std::uint32_t lane) {
   }
 }
 
+void Simulation::end_loads(std::uint32_t lane) {
+  interrupt_lane(lane, true);
+  lanes_[lane].end_loads(now_);
+  if (coordinator_) {
+    coordinator_->load_changed(static_cast<std::int32_t>(replica_of_[lane]));
+  }
+  post_next_load_end(lane);
+}
+
+// Loads of a replica follow each other: the next one to end is known, and only a failure takes it back.
+void Simulation::post_next_load_end(std::uint32_t lane) {
+  const std::optional<TimePoint> next = lanes_[lane].next_load_end();
+  if (next && next != pending_load_ends_[lane]) {
+    queue_.push(Event::at(*next, EventKind::load_end, lane));
+  }
+  pending_load_ends_[lane] = next;
+}
+
 // Steps that end now end before what comes now.
 void Simulation::interrupt_lane(std::uint32_t lane, bool always) {
   const std::optional<TimePoint> end = lanes_[lane].interrupt(now_, always, has_decided(lane));
@@ -161,6 +185,7 @@ void Simulation::schedule(std::uint32_t lane) {
   decided_at_ = now_;
   const Replica::Start start = replica.start_steps(now_);
   recount_waiting(lane);
+  post_next_load_end(lane);
   report_departures(lane);
   if (start.end) {
     queue_.push(Event::at(*start.end, EventKind::step_end, lane));

@@ -79,6 +79,8 @@ class Simulation final : private EngineControl {
   void report_departures(std::uint32_t lane);
   void post_next_arrival();
   void post_next_transfer();
+  void end_loads(std::uint32_t lane);
+  void post_next_load_end(std::uint32_t lane);
   void recount_waiting(std::uint32_t lane);
   void wake_neighbours(std::uint32_t lane);
 
@@ -113,6 +115,7 @@ class Simulation final : private EngineControl {
   std::optional<TimePoint> pending_arrival_;                 // the earliest one in the queue
   std::optional<TimePoint> pending_transfer_;                // likewise
   std::vector<std::optional<TimePoint>> pending_schedules_;  // likewise, by lane
+  std::vector<std::optional<TimePoint>> pending_load_ends_;  // likewise
   // How far the lanes have decided at one moment, in their order: had each step been planned by itself, those
   // up to here that end a step now would have begun the next.
   std::optional<TimePoint> decided_at_;

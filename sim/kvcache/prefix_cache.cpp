@@ -14,8 +14,10 @@ PrefixCache::PrefixCache(std::int64_t blocks, std::int64_t block_size) : block_s
 
 void PrefixCache::clear(std::int64_t blocks) {
   PrefixListener* const listener = listener_;
+  BlockKeeper* const keeper = keeper_;
   *this = PrefixCache(blocks, block_size_.value());
   listener_ = listener;
+  keeper_ = keeper;
   if (listener_ != nullptr) {
     listener_->all_removed();
   }
@@ -34,6 +36,9 @@ void PrefixCache::take(std::int64_t blocks) {
       cached_ -= taken;
       idle_cached_ -= taken;
       tell(extent(e).node);
+      if (keeper_ != nullptr) {
+        keeper_->evicted(node(extent(e).node).run, extent(e).to, extent(e).to + taken);
+      }
     }
     if (extent(e).from == extent(e).to) {
       remove_free(e);
@@ -217,6 +222,9 @@ std::int64_t PrefixCache::let_go(const Holding& holding) {
       const std::int64_t blocks = extent(e).to - extent(e).from;
       freed += blocks;
       idle_cached_ += blocks;
+      if (keeper_ != nullptr) {
+        keeper_->left_idle(node(extent(e).node).run, extent(e).from, extent(e).to);
+      }
       const Index last = last_free_;
       if (last != kNone && extent(last).node != kNone && left_of(last) == e) {
         extent(last).from = extent(e).from;
@@ -327,7 +335,7 @@ PrefixCache::Index PrefixCache::node_of(const NodeKey& key) {
     place->second = vacant_nodes_.back();
     vacant_nodes_.pop_back();
   }
-  node(place->second) = Node{.key = key};
+  node(place->second) = Node{.key = key, .run = run_number(key)};
   if (key.parent != kNone) {
     ++node(key.parent).uses;
   }
@@ -335,6 +343,14 @@ PrefixCache::Index PrefixCache::node_of(const NodeKey& key) {
     listener_->node_added(place->second, key.parent, key.begin, key.id);
   }
   return place->second;
+}
+
+/// A hash of all content up to the end of the run: 64 bits tell apart what one replica ever sees.
+std::uint64_t PrefixCache::run_number(const NodeKey& key) const {
+  std::uint64_t state = key.parent == kNone ? 0 : node(key.parent).run;
+  state = splitmix64(state) ^ key.id;
+  state = splitmix64(state) ^ (static_cast<std::uint64_t>(key.begin) << 1 | (key.is_private ? 1U : 0U));
+  return splitmix64(state);
 }
 
 void PrefixCache::unuse(Index n) {

@@ -10,6 +10,7 @@
 // it is a node of a tree, the blocks of one computation of it that as many sequences hold are an extent, and
 // every operation costs O(runs and extents it touches), whatever the number of blocks.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -32,10 +33,11 @@ struct PrefixSources {
   std::int64_t own = 0;      ///< the same request, before it was preempted
   std::int64_t session = 0;  ///< an earlier request of its session
   std::int64_t others = 0;
+  std::int64_t host = 0;  ///< anybody, and it had to be brought back from host memory
 
-  [[nodiscard]] std::int64_t total() const { return own + session + others; }
+  [[nodiscard]] std::int64_t total() const { return own + session + others + host; }
   friend PrefixSources operator+(const PrefixSources& a, const PrefixSources& b) {
-    return {a.own + b.own, a.session + b.session, a.others + b.others};
+    return {a.own + b.own, a.session + b.session, a.others + b.others, a.host + b.host};
   }
   friend bool operator==(const PrefixSources&, const PrefixSources&) = default;
 };
@@ -54,6 +56,17 @@ class PrefixListener {
   virtual void node_removed(std::int32_t node) = 0;
   /// Nothing is cached, and there are no nodes.
   virtual void all_removed() = 0;
+};
+
+/// Who copies blocks before they are lost, as a host tier does. A run of content behind what comes before it
+/// has one number, the same at all times; its blocks are counted from the start of the prompt.
+class BlockKeeper {
+ public:
+  virtual ~BlockKeeper() = default;
+  /// No sequence holds them any more.
+  virtual void left_idle(std::uint64_t run, std::int64_t from, std::int64_t to) = 0;
+  /// They are taken for something else.
+  virtual void evicted(std::uint64_t run, std::int64_t from, std::int64_t to) = 0;
 };
 
 class PrefixCache {
@@ -110,7 +123,21 @@ class PrefixCache {
   [[nodiscard]] std::int64_t cached() const { return cached_; }
   /// From now on; nullptr: nobody. Precondition: no sequence has come yet.
   void listen(PrefixListener* listener) { listener_ = listener; }
-  /// As new, for the same listener.
+  /// Likewise.
+  void keep_with(BlockKeeper* keeper) { keeper_ = keeper; }
+  /// Shows the runs of which blocks [from, to) of a sequence are parts, in order, while `visit(run, from,
+  /// to)` says to go on. Precondition: match() has looked at so many.
+  template <class Visit>
+  void visit_runs(Slot slot, std::int64_t from, std::int64_t to, Visit visit) const {
+    for (const PathStep& step : tenant(slot).path) {
+      const std::int64_t end = std::min(block_size_.quotient(step.end), to);
+      if (from < end && !visit(node(step.node).run, from, end)) {
+        return;
+      }
+      from = std::max(from, end);
+    }
+  }
+  /// As new, for the same listener and keeper.
   void clear(std::int64_t blocks);
 
  private:
@@ -130,6 +157,7 @@ class PrefixCache {
   };
   struct Node {
     NodeKey key;
+    std::uint64_t run = 0;              // as keepers know it
     Index first = kNone, last = kNone;  // its extents, by (copy, from)
     std::int32_t uses = 0;              // extents, child nodes and paths that need it
   };
@@ -177,6 +205,7 @@ class PrefixCache {
   void lengthen_path(Tenant& t, std::int64_t tokens);
   void add_step(Tenant& t, bool is_private, std::uint64_t id, std::int64_t end);
   Index node_of(const NodeKey& key);
+  [[nodiscard]] std::uint64_t run_number(const NodeKey& key) const;
   void unuse(Index n);
   [[nodiscard]] Piece piece_at(Index n, std::int64_t block) const;
   template <class Visit>
@@ -207,6 +236,7 @@ class PrefixCache {
   std::int64_t next_copy_ = 0;
   std::int64_t cached_ = 0, idle_cached_ = 0;
   PrefixListener* listener_ = nullptr;
+  BlockKeeper* keeper_ = nullptr;
 };
 
 }  // namespace inferometer

@@ -114,6 +114,10 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   add_fairness(summary, recorder, settings.overtakes);
   add_throughput(summary, recorder);
   summary.prefixes = prefix_summary(totals);
+  summary.kv_offload = settings.kv_offload;
+  if (summary.kv_offload) {
+    summary.kv_offload->set_duration(summary.duration_seconds);
+  }
   summary.truncated = settings.truncated;
   add_resources(summary, recorder, settings, duration);
   if (!settings.partial) {

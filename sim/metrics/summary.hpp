@@ -12,6 +12,7 @@
 #include "sim/engine/simulation.hpp"
 #include "sim/metrics/cluster_summary.hpp"
 #include "sim/metrics/duration_statistics.hpp"
+#include "sim/metrics/kv_offload_summary.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/prefix_summary.hpp"
 #include "sim/metrics/recorder.hpp"
@@ -30,8 +31,9 @@ struct SummarySettings {
   bool closed_loop = false;
   /// In the order of the recorder's pools, as many.
   std::vector<PoolSettings> pools = std::vector<PoolSettings>(1);
-  std::optional<ClusterSummary> cluster;  ///< absent for one replica on its own
-  bool overtakes = false;                 ///< a policy takes requests in another order than that of arrival
+  std::optional<ClusterSummary> cluster;       ///< absent for one replica on its own
+  std::optional<KvOffloadSummary> kv_offload;  ///< absent without host memory
+  bool overtakes = false;  ///< a policy takes requests in another order than that of arrival
   /// Requests per second the deployment is thought to sustain; absent = no load is shown.
   std::optional<double> estimated_capacity_per_second;
 };
@@ -77,6 +79,7 @@ struct Summary : ResourceSummary {
   /// and for requests that were lost. Absent when partial.
   std::optional<std::int64_t> recomputed_tokens;
   std::optional<PrefixSummary> prefixes;  ///< absent when no prompt could be told from others, and none found
+  std::optional<KvOffloadSummary> kv_offload;  ///< absent without host memory
   std::int64_t truncated = 0;
   std::vector<RejectionCount> rejections;
 

@@ -53,6 +53,11 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
     state_.speculate(*config.speculation, config.max_model_len);
   }
   state_.store().requeue = policy_->requeue();
+  if (config_.offload) {
+    INFEROMETER_CHECK(pipeline_ == nullptr && config_.caches_prefixes, "what is kept is found again");
+    offload_ = std::make_unique<KvOffload>(*config_.offload);
+    state_.store().pool.prefixes()->keep_with(offload_.get());
+  }
 }
 
 bool Replica::enqueue(const Request& request, std::int32_t retries) {
@@ -115,6 +120,9 @@ Replica::Start Replica::start_steps(TimePoint now) {
   taken_back_.clear();
   pushed_.clear();
   gave_back_ = false;
+  if (offload_) {
+    offload_->set_time(now);
+  }
   if (!plan_something(now)) {
     const bool idle = state_.running_count() == 0 && state_.waiting().empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
@@ -139,10 +147,10 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   if (state_.speculates()) {
     return {std::nullopt, &StepCounts::speculating};
   }
-  const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
-                             !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
-                             (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr ||
-                             pushes_a_chunk();
+  const bool changes_batch =
+      !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
+      !plan_.loads.empty() || !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
+      (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr || pushes_a_chunk();
   if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
     return {std::nullopt, &StepCounts::changing_batch};
   }
@@ -171,11 +179,12 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
 // Those that arrived at this very moment have not waited; those of a rank stand behind the others of it.
 std::int64_t Replica::kept_waiting(TimePoint now) const {
   const std::deque<SequenceId>& waiting = state_.waiting();
+  const auto loading = static_cast<std::int64_t>(loads_.size() - booked_.loads);
   if (state_.store().last_arrival != now) {
-    return static_cast<std::int64_t>(waiting.size());
+    return loading + static_cast<std::int64_t>(waiting.size());
   }
-  return std::count_if(waiting.begin(), waiting.end(),
-                       [&](SequenceId id) { return state_.sequence(id).arrival != now; });
+  return loading + std::count_if(waiting.begin(), waiting.end(),
+                                 [&](SequenceId id) { return state_.sequence(id).arrival != now; });
 }
 
 void Replica::reject_unrunnable(TimePoint now) {
@@ -203,6 +212,9 @@ void Replica::carry_out(TimePoint now) {
     if (admission.cached_tokens > 0) {
       note_pushed(admission.id, admission.cached_tokens, 0);
     }
+  }
+  for (const StepPlan::Admission& load : plan_.loads) {
+    state_.begin_load(load.id);
   }
   for (const StepPlan::Chunk& chunk : plan_.chunks) {
     note_pushed(chunk.id, chunk.tokens, state_.computed(chunk.id));
@@ -367,6 +379,9 @@ void Replica::end_steps() {
     take_blocks_of_steps(stretch.steps());
     note_later_blocks(record);
   }
+  if (offload_) {
+    offload_->set_time(end);
+  }
   if (plan_.decode) {
     state_.advance_decodes(stretch.end_of(0), end, stretch.steps());
     record.gaps = state_.decodes().gaps();
@@ -386,8 +401,19 @@ void Replica::end_steps() {
   finish_due(end);
 }
 
-// The blocks of the first step were taken at its start.
+// Where blocks are copied before they are taken, it matters when.
 void Replica::take_blocks_of_steps(std::int64_t steps) {
+  if (offload_) {
+    for (std::int64_t step = running_->steps_with_blocks; step < steps; ++step) {
+      offload_->set_time(running_->stretch.end_of(step - 1));
+      take_blocks_up_to(step + 1);
+    }
+  }
+  take_blocks_up_to(steps);
+}
+
+// The blocks of the first step were taken at its start.
+void Replica::take_blocks_up_to(std::int64_t steps) {
   std::int64_t& done = running_->steps_with_blocks;
   if (steps <= done) {
     return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "costmodel/step_pricer.hpp"
 #include "sim/batch/batch_state.hpp"
+#include "sim/kvcache/kv_offload.hpp"
 #include "sim/replica/observer.hpp"
 #include "sim/replica/pipeline.hpp"
 #include "sim/replica/stretch.hpp"
@@ -34,6 +36,10 @@ struct ReplicaConfig {
   std::optional<std::int64_t> attention_window;
   std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
+  /// Blocks that are taken again are kept in host memory; with `caches_prefixes` and without a pipeline only.
+  std::optional<KvOffloadConfig> offload{};
+  /// Most tokens of one step; what KV in host memory is worth is what its tokens cost in such steps.
+  std::int64_t step_tokens = 0;
   Stepper stepper = Stepper::fast;
 };
 
@@ -151,11 +157,23 @@ class Replica : private PrefixLookup {
   [[nodiscard]] const BatchState& state() const { return state_; }
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
   [[nodiscard]] SequenceStore& store() { return state_.store(); }
-  /// Of the queue that micro-batches share: those that wait for blocks or a seat, and not for KV.
+  /// Of the queue that micro-batches share: those that wait for blocks or a seat, and not for KV from another
+  /// replica.
   [[nodiscard]] std::int64_t waiting() const {
     const SequenceStore& store = state_.store();
-    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size());
+    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + loads_.size());
   }
+
+  // --- KV that comes back from host memory (replica_offload.cpp) ---
+  /// When the next sequence has its KV; nothing when none waits for any.
+  [[nodiscard]] std::optional<TimePoint> next_load_end() const {
+    return loads_.empty() ? std::nullopt : std::optional(loads_.front().end);
+  }
+  /// Those that have it now wait to run. Precondition: interrupt(now, true).
+  void end_loads(TimePoint now);
+  /// nullptr without host memory.
+  [[nodiscard]] const KvOffload* offload() const { return offload_.get(); }
+
   /// Tokens emitted and prompt tokens run by steps that have ended by `now` but have not taken effect.
   struct Progress {
     std::int64_t emitted = 0;
@@ -204,8 +222,14 @@ class Replica : private PrefixLookup {
   };
   /// How much of the plan has got its blocks.
   struct Booked {
-    std::size_t preempted = 0, chunks = 0, admitted = 0;
+    std::size_t preempted = 0, chunks = 0, admitted = 0, loads = 0;
     bool decode = false;
+  };
+  /// Of a sequence, from host memory.
+  struct Load {
+    SequenceId id = kNoSequence;
+    std::int64_t tokens = 0;
+    TimePoint end;
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
 
@@ -235,6 +259,11 @@ class Replica : private PrefixLookup {
   [[nodiscard]] std::int64_t stretch_steps(const StepLine& line, const Stability& stability);
   [[nodiscard]] std::int64_t steps_begun(TimePoint now, bool has_decided) const;
   void take_blocks_of_steps(std::int64_t steps);
+  void take_blocks_up_to(std::int64_t steps);
+  [[nodiscard]] std::int64_t worth_loading(SequenceId id, const CachedPrefix& cached) const;
+  [[nodiscard]] Duration time_to_compute(std::int64_t tokens, std::int64_t past) const;
+  void book_loads();
+  bool spare_a_load();
   void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
@@ -247,6 +276,8 @@ class Replica : private PrefixLookup {
   BatchState state_;
   StepPlan plan_;
   Booked booked_;
+  std::unique_ptr<KvOffload> offload_;  // stays where the blocks know it to be
+  std::deque<Load> loads_;              // in order of ends
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow

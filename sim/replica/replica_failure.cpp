@@ -7,6 +7,9 @@
 namespace inferometer {
 
 void Replica::fail(TimePoint now) {
+  if (offload_) {
+    settle_blocks(now, false);  // the step under way has had its blocks, and what was in them was copied
+  }
   cut_off(now);
   if (running_) {
     for (const SequenceId id : plan_.decode_except) {
@@ -43,6 +46,10 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
   std::sort(lost.begin(), lost.end(),
             [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
   store().clear();
+  loads_.clear();
+  if (offload_) {
+    offload_->clear();
+  }
   if (pipeline_) {
     pipeline_->clear(now);
   }

@@ -60,7 +60,14 @@ bool Replica::plan_something(TimePoint now) {
       return true;
     }
     INFEROMETER_CHECK(plan_.admitted.empty(), "a plan that admits runs a step");
+    if (!plan_.loads.empty()) {
+      carry_out(now);
+      return false;
+    }
     if (plan_.preempted.empty()) {
+      if (spare_a_load()) {
+        continue;
+      }
       return false;
     }
     const bool waits = spare_the_oldest();
@@ -92,7 +99,12 @@ bool Replica::spare_the_oldest() {
 CachedPrefix Replica::find(const StepPlan& plan, SequenceId id) {
   INFEROMETER_CHECK(&plan == &plan_, "prefixes are looked up for the plan that is being made");
   book();
-  return state_.cached_prefix(id);
+  if (state_.sequence(id).held_blocks > 0) {
+    return {};  // it has come back from host memory, and its tokens are computed
+  }
+  CachedPrefix cached = state_.cached_prefix(id);
+  cached.loadable_tokens = worth_loading(id, cached);
+  return cached;
 }
 
 // Blocks change hands as the plan is made, once somebody asks what is cached: in the order in which an engine
@@ -117,6 +129,7 @@ void Replica::book() {
   for (; booked_.admitted < plan_.admitted.size(); ++booked_.admitted) {
     state_.reserve_blocks(plan_.admitted[booked_.admitted]);
   }
+  book_loads();
   book_chunks(Sequence::State::waiting);
 }
 

@@ -144,6 +144,27 @@ Json sources_of(const PrefixSources& sources) {
           {"others", sources.others}};
 }
 
+Json kv_offload_of(const Summary& summary) {
+  const KvOffloadSummary& offload = *summary.kv_offload;
+  const KvOffloadCounts& counts = offload.counts;
+  std::int64_t from_gpu = 0;
+  std::int64_t from_host = 0;
+  if (summary.prefixes) {
+    const PrefixSources found = summary.prefixes->cached + summary.prefixes->recached;
+    from_host = found.host;
+    from_gpu = found.total() - found.host;
+  }
+  return {{"hit_tokens", {{"gpu", from_gpu}, {"host", from_host}}},
+          {"loads", counts.loads},
+          {"loaded_tokens", counts.loaded_blocks * offload.block_size},
+          {"loaded_bytes", (offload.block_bytes * counts.loaded_blocks).count()},
+          {"load_link_busy_share", offload.load_share},
+          {"load_waiting_s", to_seconds(counts.load_waiting)},
+          {"stored_tokens", counts.stored_blocks * offload.block_size},
+          {"stored_bytes", (offload.block_bytes * counts.stored_blocks).count()},
+          {"store_link_busy_share", offload.store_share}};
+}
+
 Json prefix_cache_of(const PrefixSummary& prefixes) {
   return {{"hit_rate_share", prefixes.hit_rate},
           {"requests_with_hit", prefixes.requests_with_hit},
@@ -348,6 +369,9 @@ std::string results_json(const Report& report) {
   json["engine"] = engine_of(report.summary);
   if (report.summary.prefixes) {
     json["prefix_cache"] = prefix_cache_of(*report.summary.prefixes);
+  }
+  if (report.summary.kv_offload) {
+    json["kv_offload"] = kv_offload_of(report.summary);
   }
   add_cluster(json, report.summary);
   json["stepper"] = stepper_of(report);

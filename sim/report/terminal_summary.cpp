@@ -378,6 +378,15 @@ void SummaryText::write_memory() {
   if (summary_.prefixes) {
     sentence("prefixes", prefix_sentence(*summary_.prefixes));
   }
+  if (summary_.kv_offload) {
+    const KvOffloadSummary& offload = *summary_.kv_offload;
+    sentence(
+        "host KV",
+        fmt::format("{} tokens copied out, {} brought back for {} requests; link {} % busy out, {} % back",
+                    grouped(offload.counts.stored_blocks * offload.block_size),
+                    grouped(offload.counts.loaded_blocks * offload.block_size), grouped(offload.counts.loads),
+                    short_number(100 * offload.store_share), short_number(100 * offload.load_share)));
+  }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));
     if (summary_.recomputed_tokens) {

@@ -9,6 +9,7 @@
 #include "costmodel/cost_options.hpp"
 #include "costmodel/pipeline.hpp"
 #include "hardware/profile.hpp"
+#include "sim/scenario/kv_offload.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
@@ -221,6 +222,8 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.caches_prefixes = policy.caches_prefixes && policy.caches_prefixes(engine);
+  deployment.replica.offload = kv_offload_of(pool, deployment.memory);
+  deployment.replica.step_tokens = step_tokens;
   deployment.replica.attention_window = pool.model.sliding_window;
   deployment.pricer_limits = {.max_tokens = step_tokens,
                               .max_rows = settings.max_num_seqs,

@@ -6,6 +6,7 @@
 #include "base/suggest.hpp"
 #include "sim/scenario/cluster_table.hpp"
 #include "sim/scenario/disaggregation.hpp"
+#include "sim/scenario/kv_offload.hpp"
 #include "sim/scenario/load_named.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -161,6 +162,7 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
   if (spec.speculation) {
     check_speculates(spec, diagnostics);
   }
+  check_kv_offload(spec, diagnostics);
   return spec;
 }
 

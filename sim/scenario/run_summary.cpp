@@ -31,6 +31,23 @@ PoolSettings settings_of(const PoolDeployment& pool, std::int64_t replicas) {
   return settings;
 }
 
+/// Policies that take host memory run in mixed pools, of which there is one.
+std::optional<KvOffloadSummary> kv_offload_of(const Deployment& deployment, const Simulation& simulation) {
+  const PoolDeployment& pool = deployment.front();
+  if (!pool.replica.offload) {
+    return std::nullopt;
+  }
+  KvOffloadSummary summary;
+  summary.block_size = pool.replica.block_size;
+  summary.block_bytes =
+      pool.memory.kv_bytes_per_token * pool.replica.block_size * pool.spec.gpus_per_replica();
+  for (const Replica& replica : simulation.lanes()) {
+    summary.counts = summary.counts + replica.offload()->counts();
+    ++summary.replicas;
+  }
+  return summary;
+}
+
 }  // namespace
 
 std::vector<RequestLengths> capacity_sample(const Deployment& deployment, const MetricsRecorder& recorder) {
@@ -75,6 +92,7 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
     const PolicyEntry* policy = policy_registry().find(pool.engine.text("policy"));
     settings.overtakes = settings.overtakes || (policy != nullptr && policy->overtakes);
   }
+  settings.kv_offload = kv_offload_of(deployment, simulation);
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
   settings.pools.clear();

@@ -80,6 +80,8 @@ struct PolicyEntry {
   bool takes_handed_over = false;
   /// Whether it plans decodes of several tokens, drafted ones to be verified (ReplicaView::decode_tokens()).
   bool takes_speculation = false;
+  /// Whether it lets KV be brought from host memory (StepPlan::loads).
+  bool takes_host_kv = false;
   /// Whether blocks keep what they had in them, for later prompts that begin alike. Absent: never.
   std::function<bool(const Values& engine)> caches_prefixes{};
   /// Whether requests that came later may be taken before those that fit as well: fairness is then reported.

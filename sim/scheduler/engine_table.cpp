@@ -1,5 +1,6 @@
 #include "costmodel/model_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
+#include "sim/scheduler/kv_offload_keys.hpp"
 #include "sim/scheduler/speculation_keys.hpp"
 
 namespace inferometer {
@@ -43,6 +44,10 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .add_section("speculation", speculation_table(),
                    "Tokens that are drafted cheaply and verified several at a time")
       .optional("nothing is drafted");
+  table
+      .add_section("kv_offload", kv_offload_table(),
+                   "Host memory that keeps the KV of cached prefixes when GPUs lose it")
+      .optional("what GPUs lose is computed again");
   for (const PolicyEntry& policy : registry.entries()) {
     table.add_variant("policy", policy.name, policy.keys);
   }

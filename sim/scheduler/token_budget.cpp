@@ -96,24 +96,48 @@ void TokenBudget::admit(const ReplicaView& view, StepPlan& plan, std::int64_t bu
                         std::int64_t free) const {
   std::int64_t running = view.running_count();
   for (const SequenceId id : view.waiting()) {
-    if (budget <= 0 || running == max_num_seqs_ || !try_admit(view, plan, id, budget, free)) {
+    if (budget <= 0 || running == max_num_seqs_) {
       return;
     }
-    ++running;
+    const CachedPrefix cached = view.cached_prefix(plan, id);
+    if (cached.loadable_tokens > 0) {
+      if (!try_load(view, plan, id, cached, free)) {
+        return;
+      }
+    } else if (try_admit(view, plan, id, cached, budget, free)) {
+      ++running;
+    } else {
+      return;
+    }
   }
 }
 
-bool TokenBudget::try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id, std::int64_t& budget,
-                            std::int64_t& free) const {
-  const CachedPrefix cached = view.cached_prefix(plan, id);
+// It must find room for all of it, as whoever is admitted: a head of the queue that is blocked is blocked
+// either way, and stays so.
+bool TokenBudget::try_load(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,
+                           std::int64_t& free) const {
+  const std::int64_t saved = view.blocks_for(cached.tokens) - cached.idle_blocks;
+  const bool something_runs = plan.decode || !plan.chunks.empty();
+  if (view.blocks_for(view.tokens(id)) - saved + (something_runs ? watermark_blocks_ : 0) > free) {
+    return false;
+  }
+  const std::int64_t present = cached.tokens + cached.loadable_tokens;
+  plan.loads.push_back({id, present, cached.tokens});
+  free -= view.blocks_for(present) - saved;
+  return true;
+}
+
+bool TokenBudget::try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id,
+                            const CachedPrefix& cached, std::int64_t& budget, std::int64_t& free) const {
   const std::int64_t wanted = capped(view.prefill_left(id) - cached.tokens);
   if (!chunked_ && wanted > budget) {
     return false;
   }
   const std::int64_t tokens = std::min(wanted, budget);
-  // Of the cached blocks it takes those from the free ones that nobody holds.
-  const std::int64_t saved = view.blocks_for(cached.tokens) - cached.idle_blocks;
-  const std::int64_t needed = view.chunk_blocks(cached.tokens + tokens) - saved;
+  // Of the cached blocks it takes those from the free ones that nobody holds; it may hold blocks already,
+  // with KV from host memory.
+  const std::int64_t saved = view.blocks_for(cached.tokens) - cached.idle_blocks + view.held_blocks(id);
+  const std::int64_t needed = view.chunk_blocks(view.computed(id) + cached.tokens + tokens) - saved;
   const std::int64_t gate =
       full_sequence_gate_ ? std::max(needed, view.blocks_for(view.tokens(id)) - saved) : needed;
   const bool something_runs = plan.decode || !plan.chunks.empty();

@@ -50,8 +50,10 @@ class TokenBudget {
  private:
   [[nodiscard]] bool has_room(const ReplicaView& view, const StepPlan& plan) const;
   [[nodiscard]] std::int64_t capped(std::int64_t tokens) const;
-  bool try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id, std::int64_t& budget,
-                 std::int64_t& free) const;
+  bool try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,
+                 std::int64_t& budget, std::int64_t& free) const;
+  bool try_load(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,
+                std::int64_t& free) const;
 
   std::int64_t max_num_seqs_;
   std::int64_t budget_;

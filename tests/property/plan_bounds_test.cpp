@@ -179,18 +179,6 @@ std::string random_engine(Dice& dice) {
   return text + ", policy: " + policy;
 }
 
-/// The workload, at times with prompts that begin alike: the same draws otherwise.
-std::string with_sharing(std::uint64_t seed, std::string workload) {
-  Dice dice(seed, "tests/plan_bounds/sharing");
-  if (!dice.chance(30)) {
-    return workload;
-  }
-  const std::string shared = ", shared_prefix: {groups: " + number(dice.between(1, 4)) +
-                             ", prefix: {distribution: fixed, tokens: " + number(dice.between(20, 900)) +
-                             "}, questions_per_group: " + number(dice.between(1, 40)) + "}}\n";
-  return workload.replace(workload.rfind("}\n"), 2, shared);
-}
-
 /// Everything but the number of units, which lays `units_of()` over it.
 struct RandomPlan {
   std::string text;
@@ -217,7 +205,7 @@ RandomPlan random_plan(std::uint64_t seed) {
   } else {
     plan.text += "engine: {" + random_engine(dice) + "}\n";
   }
-  plan.text += random_cost_model(dice) + with_sharing(seed, random_workload(dice));
+  plan.text += random_cost_model(dice) + random_workload(dice);
   plan.text += "metrics: {definitions: " + dice.name_of({"vllm", "vllm", "aiperf", "mlperf"}) +
                ", percentiles: " + dice.name_of({"exact", "exact", "sketch"}) + "}\n";
   return plan;
@@ -275,7 +263,7 @@ Achieved run_units(const RandomPlan& plan, std::int64_t units, std::int64_t seed
 std::vector<std::vector<TrafficRequest>> traffic_by_seed(const RandomPlan& plan, std::int64_t seeds) {
   std::vector<std::vector<TrafficRequest>> traffic;
   for (std::int64_t seed = 0; seed < seeds; ++seed) {
-    traffic.push_back(traffic_of(scenario_of(plan, 1, seed)));
+    traffic.push_back(traffic_of(scenario_of(plan, 1, seed)).value());
   }
   return traffic;
 }
@@ -449,7 +437,7 @@ TEST_CASE("the least number of units is near what a simulation needs") {
     const std::string text = head + "workload: " + load.workload + "\n";
     const Scenario scenario = load_scenario_text(text, "test.yaml");
     const PlanBound bound =
-        plan_bound(scenario, make_deployment(scenario), load.slo, {traffic_of(scenario)}, 0);
+        plan_bound(scenario, make_deployment(scenario), load.slo, {traffic_of(scenario).value()}, 0);
     INFO(load.name << ": at least " << bound.least_units << ", " << bound.reason);
     REQUIRE(bound.least_units >= 2);
     CHECK_FALSE(meets(text, load.slo, bound.least_units - 1));

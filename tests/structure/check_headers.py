@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compiles every header alone, in a translation unit that holds nothing else: a header includes what it uses. Headers that
-a .cpp of the same name includes before all else are left out: the build compiles them so.
+a .cpp of the same name includes before all else are left out: the build compiles them so, but for one with precompiled
+headers (INFEROMETER_PRECOMPILE_HEADERS), beside which --all is right.
 
-usage: check_headers.py ROOT COMPILER [FLAG...]
+usage: check_headers.py [--all] ROOT COMPILER [FLAG...]
 """
 
 import os
@@ -33,9 +34,12 @@ def is_first_in_its_source(root, header):
 
 
 def main():
-    root, compiler, flags = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    arguments = sys.argv[1:]
+    every = arguments[0] == "--all"
+    root, compiler, *flags = arguments[1:] if every else arguments
+    root = Path(root)
     all_headers = [path for path in source_files(root) if path.endswith(".hpp")]
-    headers = [header for header in all_headers if not is_first_in_its_source(root, header)]
+    headers = [header for header in all_headers if every or not is_first_in_its_source(root, header)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = [c for c in pool.map(lambda h: compile_alone(root, h, compiler, flags), headers) if c]
     print("\n".join(complaints) if complaints else f"{len(all_headers)} headers compile alone")

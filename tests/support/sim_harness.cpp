@@ -174,6 +174,8 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.caches_prefixes = engine.policy().caches_prefixes && engine.policy().caches_prefixes(engine.values);
   config.stepper = setup.stepper;
   config.speculation = setup.speculation;
+  config.offload = setup.offload;
+  config.step_tokens = engine.policy().step_tokens(engine.values, setup.max_model_len);
   return config;
 }
 

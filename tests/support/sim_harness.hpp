@@ -60,6 +60,7 @@ struct EngineSetup {
   StepCosts costs{};
   Stepper stepper = Stepper::reference;
   std::optional<SpeculationRule> speculation{};
+  std::optional<KvOffloadConfig> offload{};
 };
 
 /// The replica that the setup describes.

@@ -42,6 +42,7 @@ PolicyEntry chunked_prefill_policy() {
       .step_tokens = TokenBudget::step_tokens,
       .takes_handed_over = true,
       .takes_speculation = true,
+      .takes_host_kv = true,
       .caches_prefixes = TokenBudget::caches_prefixes,
       .withheld_blocks = 1,  // the null block of vLLM's pool
       .make = [](const Values& engine, const EngineLimits& limits) -> std::unique_ptr<BatchPolicy> {

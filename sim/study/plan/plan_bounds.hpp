@@ -21,14 +21,12 @@ namespace inferometer {
 struct TrafficRequest {
   TimePoint arrival;
   std::int64_t prompt = 0, output = 0;  ///< in tokens, >= 1; cut at max_model_len by who looks at them
-  /// First tokens of the prompt that other requests may have in common with it: at most so many need not be
-  /// computed where prefixes are cached.
-  std::int64_t shared = 0;
+  std::int64_t shared = 0;  ///< of the prompt, what a prefix cache may have at most: SharedPrefixes::tokens()
 };
 
-/// The requests of the scenario's workload, in order of arrival. O(requests and their content runs).
-/// Precondition: open loop.
-std::vector<TrafficRequest> traffic_of(const Scenario& scenario);
+/// The requests of the scenario's workload, in order of arrival. Nothing where some wait for the answers to
+/// others, so that when they come depends on the deployment. O(content runs of the requests).
+std::optional<std::vector<TrafficRequest>> traffic_of(const Scenario& scenario);
 
 struct PlanBound {
   /// Sizes below this many units miss the SLO; 0: nothing is proven.

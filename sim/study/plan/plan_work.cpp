@@ -3,51 +3,24 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 #include "base/check.hpp"
 #include "costmodel/operators.hpp"
+#include "sim/study/plan/shared_prefixes.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
 namespace {
 
-/// How often each content id occurs; looked up, never walked.
-using ContentUses = std::unordered_map<std::uint64_t, std::int64_t>;
-
-template <class Visit>
-void visit_requests(const Scenario& scenario, Visit visit) {
-  const std::unique_ptr<Workload> workload =
-      make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
-  Request request;
-  while (workload->next_arrival()) {
-    workload->take(request);
-    visit(request);
-  }
-}
-
-/// Up to the first run that no other request has: nobody else computes what comes behind it.
-std::int64_t shared_tokens(const Request& request, const ContentUses& uses) {
-  std::int64_t tokens = 0;
-  for (const ContentRun& run : request.content) {
-    if (uses.at(run.id) == 1) {
-      break;
-    }
-    tokens += run.tokens;
-  }
-  return tokens;
-}
-
-RequestWork work_of(const TrafficRequest& request, std::int64_t longest, std::optional<std::int64_t> window,
-                    bool caches_prefixes) {
+/// `cached`: tokens of the prompt that are not computed, and that others hold, too.
+RequestWork work_of(const TrafficRequest& request, std::int64_t cached, std::int64_t longest,
+                    std::optional<std::int64_t> window) {
   RequestWork work;
   work.arrival = request.arrival;
   if (request.prompt >= longest) {
     return work;
   }
-  // The last token always runs, to give the next.
-  const std::int64_t cached = caches_prefixes ? std::min(request.shared, request.prompt - 1) : 0;
   work.prompt = request.prompt - cached;
   work.later = std::min(request.output, longest - request.prompt) - 1;
   work.pairs = static_cast<double>(attention_pairs({work.prompt, cached}, window));
@@ -56,7 +29,7 @@ RequestWork work_of(const TrafficRequest& request, std::int64_t longest, std::op
     // would.
     const ChunkShape decoded{work.later, request.prompt};
     work.decode_context = static_cast<double>(attention_pairs(decoded, window));
-    work.held = static_cast<double>(attention_pairs({work.later, work.prompt}, std::nullopt));
+    work.held = static_cast<double>(attention_pairs(decoded, std::nullopt) - cached * work.later);
   }
   return work;
 }
@@ -107,21 +80,27 @@ double attention_of_emission(const PoolCost& pool) {
 
 }  // namespace
 
-std::vector<TrafficRequest> traffic_of(const Scenario& scenario) {
-  ContentUses uses;
-  visit_requests(scenario, [&](const Request& request) {
-    for (const ContentRun& run : request.content) {
-      ++uses[run.id];
-    }
-    if (request.output_content != 0) {
-      ++uses[request.output_content];
-    }
-  });
+std::optional<std::vector<TrafficRequest>> traffic_of(const Scenario& scenario) {
+  const std::unique_ptr<Workload> workload =
+      make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
   std::vector<TrafficRequest> traffic;
-  visit_requests(scenario, [&](const Request& request) {
-    traffic.push_back(
-        {request.arrival, request.prompt.count(), request.output.count(), shared_tokens(request, uses)});
-  });
+  SharedPrefixes prefixes;
+  Request request;
+  while (workload->next_arrival()) {
+    workload->take(request);
+    prefixes.add(request);
+    traffic.push_back({request.arrival, request.prompt.count(), request.output.count()});
+  }
+  for (std::size_t id = 0; id < traffic.size(); ++id) {
+    workload->finished(static_cast<std::int64_t>(id), traffic.back().arrival);
+  }
+  if (workload->next_arrival()) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> shared = prefixes.tokens();
+  for (std::size_t i = 0; i < traffic.size(); ++i) {
+    traffic[i].shared = shared[i];
+  }
   return traffic;
 }
 
@@ -146,13 +125,12 @@ std::vector<PoolCost> pool_costs(const Deployment& unit) {
 std::vector<RequestWork> works_of(const std::vector<TrafficRequest>& traffic, const Deployment& unit) {
   const std::int64_t longest = shortest_model_len(unit);
   const std::optional<std::int64_t> window = shortest_window(unit);
-  const bool caches_prefixes =
-      std::any_of(unit.pools.begin(), unit.pools.end(),
-                  [](const PoolDeployment& pool) { return pool.replica.caches_prefixes; });
+  const bool caches = std::any_of(unit.pools.begin(), unit.pools.end(),
+                                  [](const PoolDeployment& pool) { return pool.replica.caches_prefixes; });
   std::vector<RequestWork> works;
   works.reserve(traffic.size());
   for (const TrafficRequest& request : traffic) {
-    works.push_back(work_of(request, longest, window, caches_prefixes));
+    works.push_back(work_of(request, caches ? request.shared : 0, longest, window));
   }
   return works;
 }

@@ -12,16 +12,16 @@
 
 namespace inferometer {
 
-/// What a request makes its replicas do at least, whatever is chunked, batched or computed again, and with
-/// all that others may have computed for it in a prefix cache, if there is one. Nothing for one whose prompt
-/// leaves no room for a token, which is turned away.
+/// What a request makes its replicas do at least, whatever is chunked, batched, computed again, or, where
+/// prefixes are cached, left by others. Nothing for one whose prompt leaves no room for a token, which is
+/// turned away.
 struct RequestWork {
   TimePoint arrival;
-  std::int64_t prompt = 0;    ///< tokens that are computed of it
+  std::int64_t prompt = 0;
   std::int64_t later = 0;     ///< tokens after the first, cut at max_model_len
   double pairs = 0;           ///< of prompt tokens and keys that they attend
   double decode_context = 0;  ///< tokens attended in its decode steps
-  double held = 0;            ///< tokens whose KV it alone holds in those steps, added up
+  double held = 0;            ///< tokens whose KV it holds in those steps, added up
 };
 
 /// A replica of the unit, as a resource.

@@ -28,7 +28,8 @@ std::string setup_of(const Scenario& scenario) {
   return text;
 }
 
-/// Requests of the study's traffic, by seed. `scenario` is of any shape: traffic is the same for all.
+/// Requests of the study's traffic, by seed; nothing where they wait for answers. `shape`: any, traffic is
+/// the same for all.
 std::vector<std::vector<TrafficRequest>> traffic_by_seed(const PlanSpec& spec, const PlanSpace& space,
                                                          std::int64_t shape) {
   Evaluation evaluation;
@@ -38,7 +39,11 @@ std::vector<std::vector<TrafficRequest>> traffic_by_seed(const PlanSpec& spec, c
   std::vector<std::vector<TrafficRequest>> traffic;
   for (std::int64_t seed = 0; seed < space.seeds; ++seed) {
     evaluation.seed = static_cast<std::int64_t>(base.seed()) + seed;
-    traffic.push_back(traffic_of(space.book.scenario(evaluation)));
+    std::optional<std::vector<TrafficRequest>> of_seed = traffic_of(space.book.scenario(evaluation));
+    if (!of_seed) {
+      return {};
+    }
+    traffic.push_back(std::move(*of_seed));
   }
   return traffic;
 }
@@ -82,7 +87,7 @@ std::vector<ShapeFacts> shape_facts(const PlanSpec& spec, const PlanSpace& space
         }
         try {
           const Deployment deployment = make_deployment(scenario);
-          if (spec.prune) {
+          if (!traffic.empty()) {
             facts.bound = plan_bound(scenario, deployment, scenario.slo, traffic, spec.failed_max);
           }
         } catch (const InputError& mistake) {

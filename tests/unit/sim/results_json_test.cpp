@@ -317,6 +317,36 @@ TEST_CASE("icl fields exist only under AIPerf's definitions") {
   CHECK(metrics["p90_icl_ms"] == 18.0);
 }
 
+TEST_CASE("what crossed the links to host memory stands under kv_offload where there is any") {
+  Report report = small_report();
+  CHECK(!Json::parse(results_json(report)).contains("kv_offload"));
+  KvOffloadSummary offload;
+  offload.counts = {.stored_blocks = 7,
+                    .loaded_blocks = 5,
+                    .loads = 2,
+                    .storing = milliseconds(125),
+                    .loading = microseconds(62'500),
+                    .load_waiting = milliseconds(3)};
+  offload.replicas = 2;
+  offload.block_size = 16;
+  offload.block_bytes = Bytes(1000);
+  offload.set_duration(0.125);
+  report.summary.kv_offload = offload;
+  report.summary.prefixes = PrefixSummary{};
+  report.summary.prefixes->cached = {.own = 1, .session = 20, .others = 300, .host = 64};
+  report.summary.prefixes->recached = {.own = 4000, .host = 16};
+  const Json expected = {{"hit_tokens", {{"gpu", 4321}, {"host", 80}}},
+                         {"loads", 2},
+                         {"loaded_tokens", 80},
+                         {"loaded_bytes", 5000},
+                         {"load_link_busy_share", 0.25},
+                         {"load_waiting_s", 0.003},
+                         {"stored_tokens", 112},
+                         {"stored_bytes", 7000},
+                         {"store_link_busy_share", 0.5}};
+  CHECK(Json::parse(results_json(report)).at("kv_offload") == expected);
+}
+
 TEST_CASE("intervals stand under the names of their metrics") {
   Report report = test::report_of_four();
   Uncertainty uncertainty;

@@ -14,6 +14,7 @@
 #include "sim/scenario/scenario.hpp"
 #include "sim/study/plan/plan_bounds.hpp"
 #include "sim/study/plan/plan_work.hpp"
+#include "sim/study/plan/shared_prefixes.hpp"
 #include "tests/support/catch.hpp"
 
 namespace inferometer {
@@ -217,11 +218,50 @@ TEST_CASE("a burst counts by itself") {
 
 // 4 a second: the first at 0, then every 250 ms.
 TEST_CASE("traffic is what the engine would get") {
-  const Traffic traffic = traffic_of(scenario_with());
+  const Traffic traffic = traffic_of(scenario_with()).value();
   REQUIRE(traffic.size() == 3);
   CHECK(traffic[2].arrival - traffic[1].arrival == milliseconds(250));
   CHECK(traffic[0].prompt == 70);
   CHECK(traffic[0].output == 9);
+}
+
+Request request_of(std::vector<ContentRun> content, std::uint64_t output_content, std::int64_t output) {
+  Request request;
+  std::int64_t prompt = 0;
+  for (const ContentRun& run : content) {
+    prompt += run.tokens;
+  }
+  request.prompt = TokenCount(prompt);
+  request.output = TokenCount(output);
+  request.content = std::move(content);
+  request.output_content = output_content;
+  return request;
+}
+
+TEST_CASE("what a prefix cache may have of a prompt is what others begin with") {
+  SharedPrefixes prefixes;
+  prefixes.add(request_of({{1, 10}, {2, 5}}, 0, 3));  // 10 with all
+  prefixes.add(request_of({{1, 10}, {3, 8}}, 7, 4));  // all but its last token, with the next turn
+  prefixes.add(request_of({{1, 10}, {3, 8}, {7, 4}, {4, 6}}, 0, 2));  // its last turn and the answer
+  prefixes.add(request_of({{1, 6}}, 0, 1));   // 6 of the first run: all but its last token
+  prefixes.add(request_of({{9, 20}}, 0, 1));  // alone
+  Request plain = request_of({}, 0, 1);
+  plain.prompt = TokenCount(12);
+  prefixes.add(plain);
+  CHECK(prefixes.tokens() == std::vector<std::int64_t>{10, 17, 22, 5, 0, 0});
+}
+
+// Of 70 tokens 30 are shared: 40 run over 30 and more, 40 x 30 + 40 x 41 / 2 pairs. The decode steps attend
+// to as much as without, and hold 30 less of their own in each of 8 steps.
+TEST_CASE("what is cached is no work") {
+  const Deployment deployment = make_deployment(scenario_with());
+  Traffic traffic = alike(1, 70, 9);
+  traffic.front().shared = 30;
+  const std::vector<RequestWork> works = works_of(traffic, deployment);
+  CHECK(works.front().prompt == 40);
+  CHECK(works.front().pairs == 2020);
+  CHECK(works.front().decode_context == 596);
+  CHECK(works.front().held == 596 - 240);
 }
 
 // 70 prompt tokens and 8 that are fed back: 78. Pairs of the prompt 70 x 71 / 2. Decode steps attend 71 to 78
@@ -240,33 +280,6 @@ TEST_CASE("the work of a request is counted from its lengths") {
   CHECK(within.front().pairs == 32 * 33 / 2 + 38 * 32);
   CHECK(within.front().decode_context == 256);
   CHECK(within.front().held == 596);
-}
-
-// Three prompts of 64 tokens that all have and 70 of their own. Where prefixes are cached, each computes its
-// 70 at least, which attend 70 x 64 + 70 x 71 / 2 pairs, and holds them alone; its 8 decode steps attend to
-// 135 to 142 tokens as ever, 1108.
-TEST_CASE("what others have in common with a prompt is no work where prefixes are cached") {
-  const auto first_work = [](const std::string& keys) {
-    const Scenario scenario = load_scenario_text(
-        "model: llama-3-8b\nhardware: {gpu: a100-80gb-sxm}\nengine: {max_model_len: 4096" + keys +
-            "}\nworkload: {generator: constant, rate: 4 req/s, requests: 3, prompt: {distribution: fixed, "
-            "tokens: 70}, output: {distribution: fixed, tokens: 9}, shared_prefix: {groups: 1, prefix: "
-            "{distribution: fixed, tokens: 64}}}\n",
-        "test.yaml");
-    const Traffic traffic = traffic_of(scenario);
-    CHECK(traffic.front().prompt == 134);
-    CHECK(traffic.front().shared == 64);
-    return works_of(traffic, make_deployment(scenario)).front();
-  };
-  const RequestWork cached = first_work("");
-  CHECK(cached.prompt == 70);
-  CHECK(cached.pairs == 6965);
-  CHECK(cached.decode_context == 1108);
-  CHECK(cached.held == 596);
-  const RequestWork whole = first_work(", enable_prefix_caching: false");
-  CHECK(whole.prompt == 134);
-  CHECK(whole.pairs == 134 * 135 / 2);
-  CHECK(whole.held == 1108);
 }
 
 }  // namespace

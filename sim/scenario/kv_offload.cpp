@@ -1,0 +1,89 @@
+#include "sim/scenario/kv_offload.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/suggest.hpp"
+#include "base/text.hpp"
+#include "sim/scenario/scenario.hpp"
+
+namespace inferometer {
+namespace {
+
+/// Which policies take it, or a setting of this one that stands in its way; empty: nothing does.
+std::string obstacle_in_engine(const Values& engine) {
+  const std::string& name = engine.text("policy");
+  const PolicyEntry* const policy = policy_registry().find(name);
+  if (policy == nullptr || !policy->takes_host_kv) {
+    std::vector<std::string> able;
+    for (const PolicyEntry& entry : policy_registry().entries()) {
+      if (entry.takes_host_kv) {
+        able.push_back(entry.name);
+      }
+    }
+    return "is not modelled with policy " + name + ", only with " + join_alternatives(able, "and");
+  }
+  if (!policy->caches_prefixes || !policy->caches_prefixes(engine)) {
+    return "keeps what the prefix cache loses: it needs engine.enable_prefix_caching: true";
+  }
+  if (engine.text("admission") != "full_isl") {
+    return "needs engine.admission: full_isl: a prompt is brought back when all of it has room";
+  }
+  if (!engine.flag("enable_chunked_prefill")) {
+    return "needs engine.enable_chunked_prefill: true";
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_kv_offload(const PoolSpec& pool, Diagnostics& diagnostics) {
+  if (!pool.engine.has("kv_offload")) {
+    return;
+  }
+  const Position at = pool.engine.section("kv_offload").where();
+  if (const std::string obstacle = obstacle_in_engine(pool.engine); !obstacle.empty()) {
+    diagnostics.add(at, "engine.kv_offload " + obstacle);
+  }
+  if (pool.pipeline_parallel > 1) {
+    diagnostics.add(at, "engine.kv_offload needs pipeline_parallel 1, not " +
+                            std::to_string(pool.pipeline_parallel) +
+                            ": copies for stages that are at different steps are not modelled");
+  }
+  if (pool.role != PoolRole::mixed) {
+    diagnostics.add(at,
+                    "engine.kv_offload is not modelled with engine.policy disaggregated, where KV already "
+                    "comes from another replica");
+  }
+  if (pool.speculation && pool.speculation->rule.recomputes_last_hit) {
+    diagnostics.add(at,
+                    "engine.kv_offload is not modelled with a drafter that needs hidden states (eagle, mtp): "
+                    "host memory keeps none");
+  }
+}
+
+std::optional<KvOffloadConfig> kv_offload_of(const PoolSpec& pool, const MemoryFootprint& memory) {
+  if (!pool.engine.has("kv_offload")) {
+    return std::nullopt;
+  }
+  const Values& section = pool.engine.section("kv_offload");
+  const Bytes block = memory.kv_bytes_per_token * memory.block_size;
+  KvOffloadConfig config;
+  config.blocks = section.bytes("cpu_memory").count() / block.count();
+  if (config.blocks < 1) {
+    throw ConfigError(
+        section.where("cpu_memory"),
+        "engine.kv_offload.cpu_memory is " + std::to_string(section.bytes("cpu_memory").count()) +
+            " B for each GPU, but its part of one KV block takes " + std::to_string(block.count()) + " B");
+  }
+  const std::int64_t sharing = std::min(section.count("gpus_per_pcie_link"), pool.gpus_per_replica());
+  config.block_copy = std::max(Duration(1), block * sharing / pool.gpu.pcie_per_direction);
+  config.write = section.text("write") == "on_release" ? KvOffloadConfig::Write::on_release
+                                                       : KvOffloadConfig::Write::on_evict;
+  config.load =
+      section.text("load") == "always" ? KvOffloadConfig::Load::always : KvOffloadConfig::Load::by_cost;
+  return config;
+}
+
+}  // namespace inferometer
