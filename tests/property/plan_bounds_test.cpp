@@ -179,18 +179,6 @@ std::string random_engine(Dice& dice) {
   return text + ", policy: " + policy;
 }
 
-/// The workload, at times with prompts that begin alike: the same draws otherwise.
-std::string with_sharing(std::uint64_t seed, std::string workload) {
-  Dice dice(seed, "tests/plan_bounds/sharing");
-  if (!dice.chance(30)) {
-    return workload;
-  }
-  const std::string shared = ", shared_prefix: {groups: " + number(dice.between(1, 4)) +
-                             ", prefix: {distribution: fixed, tokens: " + number(dice.between(20, 900)) +
-                             "}, questions_per_group: " + number(dice.between(1, 40)) + "}}\n";
-  return workload.replace(workload.rfind("}\n"), 2, shared);
-}
-
 /// Everything but the number of units, which lays `units_of()` over it.
 struct RandomPlan {
   std::string text;
@@ -217,7 +205,7 @@ RandomPlan random_plan(std::uint64_t seed) {
   } else {
     plan.text += "engine: {" + random_engine(dice) + "}\n";
   }
-  plan.text += random_cost_model(dice) + with_sharing(seed, random_workload(dice));
+  plan.text += random_cost_model(dice) + random_workload(dice);
   plan.text += "metrics: {definitions: " + dice.name_of({"vllm", "vllm", "aiperf", "mlperf"}) +
                ", percentiles: " + dice.name_of({"exact", "exact", "sketch"}) + "}\n";
   return plan;

@@ -191,6 +191,9 @@ Limits draw_policy(Dice& dice, Traffic traffic, EngineSetup& setup) {
   const std::int64_t longest = setup.max_model_len;
   setup.policy = dice.name_of({"static", "orca", "continuous", "chunked_prefill", "chunked_prefill",
                                "sarathi", "sglang", "trtllm", "priority", "shortest_job_first"});
+  if (traffic == Traffic::long_prompts && dice.chance(60)) {
+    setup.policy = dice.name_of({"chunked_prefill", "sarathi"});  // whose chunks go on alike for many steps
+  }
   if (setup.policy == "chunked_prefill" || setup.policy == "priority" ||
       setup.policy == "shortest_job_first") {
     return draw_chunked_prefill(dice, traffic, setup);
