@@ -43,6 +43,10 @@ void check_experts(const ModelSpec& model, const ModelSplit& split) {
     }
     return;
   }
+  if (split.attention_data < 1 || split.attention_data > kMostAttentionRanks) {
+    refuse(fmt::format("attention_data_parallel {} is not from 1 to {}", split.attention_data,
+                       kMostAttentionRanks));
+  }
   const MixtureOfExperts& moe = *model.moe;
   const std::string allowed = "; possible: " + possible(moe, split);
   if (split.expert < 1 || split.gpus() % split.expert != 0) {

@@ -30,8 +30,12 @@ struct ModelSplit {
   friend bool operator==(const ModelSplit&, const ModelSplit&) = default;
 };
 
-/// Throws ConfigError: degrees of experts or ranks for a dense model, experts that the groups do not divide,
-/// groups that do not divide the GPUs, or, with several ranks, groups that are neither one nor all GPUs.
+/// Ranks of attention at most, as many as a scenario may ask for: products of degrees stay small numbers.
+inline constexpr std::int64_t kMostAttentionRanks = 64;
+
+/// Throws ConfigError: degrees of experts or ranks for a dense model, ranks out of range, experts that the
+/// groups do not divide, groups that do not divide the GPUs, or, with several ranks, groups that are neither
+/// one nor all GPUs.
 void check_experts(const ModelSpec& model, const ModelSplit& split);
 
 }  // namespace inferometer

@@ -60,8 +60,8 @@ std::shared_ptr<const LengthDistribution> make_quantiles(const Values& section, 
 
 }  // namespace
 
-Table length_table(const std::string& name) {
-  Table table(name, "How many tokens " + name + "s have");
+Table length_table(const std::string& name, const std::string& plural) {
+  Table table(name, "How many tokens " + plural + " have");
   table
       .add_choice("distribution", {"fixed", "uniform", "log_normal", "zipf", "quantiles"},
                   "Shape of the distribution of lengths")

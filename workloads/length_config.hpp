@@ -12,8 +12,9 @@
 
 namespace inferometer {
 
-/// The table of one length distribution; `name` is "prompt" or "output".
-Table length_table(const std::string& name);
+/// The table of one length distribution; `name` is its key, such as "prompt", `plural` says what has such
+/// lengths.
+Table length_table(const std::string& name, const std::string& plural);
 
 /// The distribution a section describes; nullptr after adding what is wrong with it to `diagnostics`.
 std::shared_ptr<const LengthDistribution> make_length(const Values& section, Diagnostics& diagnostics);

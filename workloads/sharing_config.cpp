@@ -46,7 +46,7 @@ Key shared_prefix_key() {
       .range("1", kMostText)
       .required();
   table
-      .add_section("prefix", length_table("prefix"),
+      .add_section("prefix", length_table("prefix", "beginnings"),
                    "How many tokens the beginnings have, each drawn once; prompt is what comes after")
       .required();
   table
@@ -74,7 +74,7 @@ Key sessions_key() {
                   "Every session has the mean, 1 to twice the mean less 1, or ends after each turn by chance")
       .by_default("fixed");
   table
-      .add_section("follow_up", length_table("follow_up"),
+      .add_section("follow_up", length_table("follow_up", "questions after the first"),
                    "How many tokens a question has after the first, whose length is prompt's")
       .optional("as prompt");
   table.add("think_time", ValueType::duration, "Mean time from an answer's end to the session's next request")

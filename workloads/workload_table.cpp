@@ -83,7 +83,7 @@ void add_trace_keys(Table& table) {
 
 Key length_section(const std::string& name) {
   Key key(name, ValueType::section, "How many tokens " + name + "s have");
-  key.table = std::make_shared<const Table>(length_table(name));
+  key.table = std::make_shared<const Table>(length_table(name, name + "s"));
   return key.optional("lengths must be given");
 }
 

@@ -44,8 +44,9 @@ std::string describe_models() {
                     std::to_string(model.max_positions)});
   }
   return align_columns(rows, 1) +
-         "\nAny Hugging Face config.json of a dense Llama, Mistral, Qwen2 or Qwen3 works as well:\n"
-         "give its path, or that of its directory, as `model:`.\n";
+         "\nAny Hugging Face config.json of these classes works as well (Llama, Mistral, Mixtral, Qwen and "
+         "Qwen MoE,\n"
+         "gpt-oss, Llama 4, DeepSeek V2 and V3): give its path, or that of its directory, as `model:`.\n";
 }
 
 std::string describe_gpus() {

@@ -313,6 +313,10 @@ TEST_CASE("degrees that experts cannot be split by say which are possible") {
   check_says(complaint_about(model, {8, 1, 8}),
              {"expert_parallel 8 does not divide the 12 experts of odd", "1, 2 or 4"});
   check_says(complaint_about(model, {2, 2, 2}), {"attention_data_parallel 2", "1 or 4"});
+  for (const std::int64_t ranks :
+       {std::int64_t{-1}, std::int64_t{0}, std::int64_t{65}, std::int64_t{1} << 60}) {
+    check_says(complaint_about(model, {1, ranks, 1}), {"attention_data_parallel", "not from 1 to 64"});
+  }
 }
 
 }  // namespace inferometer
