@@ -172,15 +172,16 @@ TEST_CASE("number formats: bytes of weights with their scales, bytes of inputs, 
     MathUnit unit;
   };
   // A block of 128 x 128 has a scale of 32 bit, a group of 128 one of 16, of 16 or 32 one of 8.
-  constexpr std::array<Format, 9> kFormats = {{{"bf16", 16, 2, MathUnit::bf16},
-                                               {"fp8", 8, 1, MathUnit::fp8},
-                                               {"fp8_block", 8 + 32.0 / 16384, 1, MathUnit::fp8},
-                                               {"fp4", 4 + 8.0 / 16, 0.5, MathUnit::fp8},
-                                               {"int8", 8, 1, MathUnit::int8},
-                                               {"mxfp4", 4 + 8.0 / 32, 1, MathUnit::fp8},
-                                               {"int8_weights", 8, 2, MathUnit::bf16},
-                                               {"int4_weights", 4 + 16.0 / 128, 2, MathUnit::bf16},
-                                               {"mxfp4_weights", 4 + 8.0 / 32, 2, MathUnit::bf16}}};
+  constexpr std::array<Format, 10> kFormats = {{{"bf16", 16, 2, MathUnit::bf16},
+                                                {"fp8", 8, 1, MathUnit::fp8},
+                                                {"fp8_block", 8 + 32.0 / 16384, 1, MathUnit::fp8},
+                                                {"fp4", 4 + 8.0 / 16, 0.5, MathUnit::fp8},
+                                                {"int8", 8, 1, MathUnit::int8},
+                                                {"mxfp4", 4 + 8.0 / 32, 1, MathUnit::fp8},
+                                                {"int8_weights", 8, 2, MathUnit::bf16},
+                                                {"int4_weights", 4 + 16.0 / 128, 2, MathUnit::bf16},
+                                                {"mxfp4_weights", 4 + 8.0 / 32, 2, MathUnit::bf16},
+                                                {"fp4_weights", 4 + 8.0 / 16, 2, MathUnit::bf16}}};
   CHECK(info(KernelFamily::gemm).variants.size() == kFormats.size());
   for (const Format& format : kFormats) {
     INFO(format.name);
