@@ -6,6 +6,7 @@
 #include "base/portable_math.hpp"
 #include "base/random.hpp"
 #include "costmodel/calibrated_gemm.hpp"
+#include "costmodel/correction_by_rows.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
@@ -133,8 +134,12 @@ RoofTimes CalibratedKernels::time(const Operator& work) const {
   if (work.family == OperatorFamily::gemm) {
     return rounded(CalibratedGemm(*this, work).parts(static_cast<std::int64_t>(work.call->axes[0])));
   }
+  if (work.family == OperatorFamily::experts) {
+    return rounded(own_parts(work, chosen, CorrectionByRows(*this, work).at(work.call->axes[0])));
+  }
+  // The call of chunks stands for whole prompts that are as much work, but read fewer keys.
   const RooflineParts found = work.family == OperatorFamily::prefill_attention
-                                  ? prefill_parts(work, chosen)
+                                  ? own_parts(work, chosen, correction(work.name, chosen, *work.call))
                                   : parts(work.name, chosen, *work.call);
   if (work.family == OperatorFamily::collective) {
     require_simulable(found.total_s());
@@ -143,15 +148,15 @@ RoofTimes CalibratedKernels::time(const Operator& work) const {
   return rounded(work.shares_launch ? without(launch_s(work.name, chosen, *work.call), found) : found);
 }
 
-/// The call stands for whole prompts that are as much work, but read fewer keys than chunks with a past.
-RooflineParts CalibratedKernels::prefill_parts(const Operator& work, const ChosenFit& chosen) const {
+RooflineParts CalibratedKernels::own_parts(const Operator& work, const ChosenFit& chosen,
+                                           double log_correction) const {
   const RooflineConstants& constants = chosen.fit->roofline;
   const Flops busy = work.flops + work.flops_per_key * ((constants.overhang_tokens - 1) / 2);
   const double peak_flops = peak(gpu_, kernel_work(*work.call).unit).count() * constants.compute_efficiency;
   const double bandwidth = gpu_.hbm_bandwidth.count() * constants.bandwidth_efficiency;
   return times({constants.start_up_s, busy.count() / peak_flops,
                 static_cast<double>(work.hbm_bytes.count()) / bandwidth},
-               portable_exp(correction(work.name, chosen, *work.call)));
+               portable_exp(log_correction));
 }
 
 double CalibratedKernels::launch_s(std::string_view operator_name, const ChosenFit& chosen,

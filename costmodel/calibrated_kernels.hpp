@@ -63,11 +63,15 @@ class CalibratedKernels {
   [[nodiscard]] double correction(std::string_view operator_name, const ChosenFit& chosen,
                                   const KernelCall& call) const;
 
+  /// Seconds of an operator whose call stands for a measured one that does other work: its own FLOPs and
+  /// bytes by the constants of the fit, times the correction. So are chunks of prompts, and experts, which
+  /// are reached otherwise in a step than in a benchmark (kernels/expert_load.hpp). Precondition: chosen.fit.
+  [[nodiscard]] RooflineParts own_parts(const Operator& work, const ChosenFit& chosen,
+                                        double log_correction) const;
+
   [[nodiscard]] const GpuSpec& gpu() const { return gpu_; }
 
  private:
-  [[nodiscard]] RooflineParts prefill_parts(const Operator& work, const ChosenFit& chosen) const;
-
   /// Start-up that attention does not pay in the kernel of another: at most what the shortest takes in all.
   [[nodiscard]] double launch_s(std::string_view operator_name, const ChosenFit& chosen,
                                 KernelCall call) const;

@@ -18,6 +18,7 @@
 #include "costmodel/calibrated_gemm.hpp"
 #include "costmodel/calibrated_kernels.hpp"
 #include "costmodel/calibrated_prefill.hpp"
+#include "costmodel/correction_by_rows.hpp"
 #include "costmodel/latent_attention.hpp"
 #include "costmodel/latent_prices.hpp"
 #include "costmodel/operators.hpp"
@@ -96,8 +97,8 @@ class CalibratedPrices {
       : calibrated_(std::move(calibrated)) {
     const ModelSpec& model = calibrated_->model;
     const std::int64_t degree = calibrated_->split.tensor;
-    add_gemms(token_operators(model, calibrated_->split, 1));
-    add_gemms(row_operators(model, calibrated_->split, 1));
+    prepare(token_operators(model, calibrated_->split, 1));
+    prepare(row_operators(model, calibrated_->split, 1));
     if (model.latent) {
       attention_.push_back(up_projection_term());
       attention_.push_back(
@@ -161,29 +162,46 @@ class CalibratedPrices {
     return std::make_unique<DecodeTerm<DecodeAttentionPrice>>(part, std::move(by_roofline));
   }
 
-  void add_gemms(const std::vector<Operator>& operators) {
+  /// What is looked up at the measured numbers of tokens once, for all others to come.
+  void prepare(const std::vector<Operator>& operators) {
     for (const Operator& part : operators) {
-      if (part.family == OperatorFamily::gemm && kernels().choose(*part.call).fit != nullptr) {
+      if (part.family == OperatorFamily::gemm && has_fit(part)) {
         gemms_.emplace_back(part.name, CalibratedGemm(kernels(), part));
+      } else if (part.family == OperatorFamily::experts && has_fit(part)) {
+        experts_.emplace_back(part.name, CorrectionByRows(kernels(), part));
       }
     }
+  }
+
+  template <class Prepared>
+  static const Prepared* find(const std::vector<std::pair<std::string_view, Prepared>>& list,
+                              const Operator& part) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&part](const auto& named) { return named.first == part.name; });
+    return found != list.end() ? &found->second : nullptr;
+  }
+
+  [[nodiscard]] RoofTimes time_of(const Operator& part) const {
+    if (const CalibratedGemm* const gemm = find(gemms_, part)) {
+      return rounded(gemm->parts(static_cast<std::int64_t>(part.call->axes[0])));
+    }
+    if (const CorrectionByRows* const experts = find(experts_, part)) {
+      return rounded(kernels().own_parts(part, experts->chosen(), experts->at(part.call->axes[0])));
+    }
+    return kernels().time(part);
   }
 
   [[nodiscard]] OperatorCosts costs_of(const std::vector<Operator>& operators) const {
     OperatorCosts costs;
     for (const Operator& part : operators) {
-      const auto gemm = std::find_if(gemms_.begin(), gemms_.end(),
-                                     [&part](const auto& named) { return named.first == part.name; });
-      const RoofTimes times = gemm != gemms_.end()
-                                  ? rounded(gemm->second.parts(static_cast<std::int64_t>(part.call->axes[0])))
-                                  : kernels().time(part);
-      costs.add(part.name, times, part.repeats, kernels().is_extrapolated(part));
+      costs.add(part.name, time_of(part), part.repeats, kernels().is_extrapolated(part));
     }
     return costs;
   }
 
   std::unique_ptr<const CalibratedModel> calibrated_;
   std::vector<std::pair<std::string_view, CalibratedGemm>> gemms_;
+  std::vector<std::pair<std::string_view, CorrectionByRows>> experts_;
   AttentionTerms attention_;
 };
 

@@ -340,7 +340,7 @@ KernelFit fit_kernel(std::span<const MeasuredKernel> points, const GpuSpec& gpu)
   fit.points = static_cast<std::int64_t>(points.size());
   fit.range = ranges_of(points);
   fit.roofline = fit_roofline(measured_as_they_happen(points, gpu), gpu);
-  if (fit.family == KernelFamily::gemm) {
+  if (fit.family == KernelFamily::gemm || fit.family == KernelFamily::moe) {
     fit.rows = distinct_rows(points);
   }
   if (fit.family == KernelFamily::collective) {

@@ -33,9 +33,9 @@ struct KernelFit {
   KernelFamily family = KernelFamily::gemm;
   std::string variant;
   RooflineConstants roofline;
-  RegressionTrees trees;             ///< log(time / roofline) over kernel_features(); empty: none
-  RegressionTrees trees_in_l2;       ///< the same where fits_in_l2(); empty: `trees` hold there, too
-  std::vector<double> rows;          ///< GEMM only: measured numbers of rows, ascending; empty: not known
+  RegressionTrees trees;        ///< log(time / roofline) over kernel_features(); empty: none
+  RegressionTrees trees_in_l2;  ///< the same where fits_in_l2(); empty: `trees` hold there, too
+  std::vector<double> rows;  ///< GEMM and experts only: measured rows (tokens), ascending; empty: not known
   std::vector<SizeCurve> curves;     ///< collectives only, by number of GPUs
   std::vector<AxisRange> range;      ///< measured, by axis
   std::vector<RegionError> regions;  ///< on shapes left out of the fit

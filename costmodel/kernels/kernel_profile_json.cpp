@@ -292,7 +292,7 @@ class ProfileReader {
       const bool ascends =
           std::adjacent_find(fit.rows.begin(), fit.rows.end(), std::greater_equal<>()) == fit.rows.end();
       if (fit.rows.empty() || !ascends || fit.rows.front() < 1) {
-        refuse("\"rows\" of a GEMM are whole numbers from 1 on, ascending, at least one");
+        refuse("\"rows\" are whole numbers from 1 on, ascending, at least one");
       }
     }
     if (fit.family == KernelFamily::collective) {

@@ -23,7 +23,13 @@ inline GpuSpec measured_gpu() {
 }
 
 /// Places of kernel_features().
-enum Feature : std::size_t { gemm_rows = 0, prefill_length = 1, decode_batch = 0, decode_context = 3 };
+enum Feature : std::size_t {
+  gemm_rows = 0,
+  moe_tokens = 0,
+  prefill_length = 1,
+  decode_batch = 0,
+  decode_context = 3
+};
 
 /// One tree that adds `low` where a feature, a logarithm, is at most that of `size`, else `high`. Both are
 /// whole multiples of 1e-4.
@@ -45,6 +51,15 @@ inline KernelFit gemm_fit(std::string variant = "bf16") {
   fit.variant = std::move(variant);
   fit.roofline = {.start_up_s = 4e-6, .compute_efficiency = 0.5, .bandwidth_efficiency = 0.8};
   fit.range = {{1, 8192}, {64, 65536}, {64, 65536}};
+  return fit;
+}
+
+inline KernelFit moe_fit(std::string variant = "bf16") {
+  KernelFit fit;
+  fit.family = KernelFamily::moe;
+  fit.variant = std::move(variant);
+  fit.roofline = {.start_up_s = 30e-6, .compute_efficiency = 0.4, .bandwidth_efficiency = 0.5};
+  fit.range = {{1, 4096}, {1024, 8192}, {512, 16384}, {8, 256}, {1, 8}, {1, 8}, {1, 64}, {0, 1.2}};
   return fit;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "costmodel/feed_forward.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/sample_kernels.hpp"
 
@@ -74,6 +75,52 @@ TEST_CASE("kernels: a collective follows its curve, straight in the logarithm of
   CHECK(time_s(5000) == Approx(formula_s(5e6, 2)));
   // A third of the way from 1 kB to 1 MB: 10 kB.
   CHECK(time_s(10) == Approx(formula_s(1e4, 1.5 * std::pow(2 / 1.5, 1.0 / 3))));
+}
+
+/// 64 experts of width 1000 and 500 columns, 4 a token.
+ModelSpec model_with_experts(double skew) {
+  ModelSpec model = samples::llama_3_8b();
+  model.hidden = 1000;
+  model.moe.emplace();
+  model.moe->experts = 64;
+  model.moe->experts_per_token = 4;
+  model.moe->ffn = 500;
+  model.moe->skew = skew;
+  return model;
+}
+
+TEST_CASE("kernels: experts have the FLOPs and bytes of their step and the factor of the measured call") {
+  KernelFit fit = samples::moe_fit();
+  fit.rows = {1, 16, 64, 4096};
+  fit.trees = samples::cut_at(samples::moe_tokens, 20, 0.1, 0.34);
+  const Kernels with(samples::profile_of({fit}));
+  const auto check = [&](std::int64_t tokens, double log_factor) {
+    INFO(tokens << " tokens");
+    const RoofTimes times = with.kernels.time(routed_experts(model_with_experts(0), 1, tokens));
+    const auto t = static_cast<double>(tokens);
+    const double factor = std::exp(log_factor);
+    // Independent choices reach 64 (1 - (60/64)^T) experts; dealt out in turn, 4 T of 64 would be.
+    const double reached = 64 * (1 - std::pow(60.0 / 64, t));
+    const double bytes = 2 * 3 * reached * 1000 * 500 + 4 * t * 1000 + 6 * 4 * t * 500;
+    constexpr double kRoundedUp = 1e-12;
+    CHECK(to_seconds(times.start_up) == Approx(30e-6 * factor).margin(kRoundedUp));
+    CHECK(to_seconds(times.compute) ==
+          Approx(6 * 4 * t * 1000 * 500 / (0.4 * 1e15) * factor).margin(kRoundedUp));
+    CHECK(to_seconds(times.bandwidth) == Approx(bytes / (0.5 * 1e12) * factor).margin(kRoundedUp));
+  };
+  check(1, 0.1);
+  check(16, 0.1);
+  check(28, 0.1 + 0.24 * 12 / 48);  // a quarter of the way from 16 to 64
+  check(64, 0.34);
+  check(9000, 0.34);
+}
+
+TEST_CASE("kernels: experts of uneven popularity are looked up by their tokens") {
+  // 4 GPUs; evenly, the fullest of them stands for more tokens than there are.
+  const ModelSplit split(4, 1, 4);
+  CHECK(routed_experts(model_with_experts(1), split, 100).call->axes[0] == 100);
+  const double even = routed_experts(model_with_experts(0), split, 100).call->axes[0];
+  CHECK(even == Approx(100 + std::sqrt(2 * 100 * std::log(4.0))));
 }
 
 TEST_CASE("kernels: what no profile knows is the roofline's") {
