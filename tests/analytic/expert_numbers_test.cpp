@@ -77,7 +77,8 @@ TEST_CASE("a decode step of Mixtral reads 2 then 7.2 and 8 experts of each layer
 }
 
 TEST_CASE("measured kernels price routed experts") {
-  // H100, vLLM: the fused kernel of Mixtral reaches 515 TFLOP/s at most and reads weights at 2.7 to 2.9 TB/s.
+  // H100, vLLM 0.24 in aiconfigurator's table: over two GPUs the fused kernel of Mixtral computes 8,192 tokens
+  // at 658 TFLOP/s; weights are read at 2.7 to 2.9 TB/s.
   const ModelSpec model = load_model("mixtral-8x7b");
   const GpuSpec gpu = load_gpu("h100-sxm");
   CostOptions options;
@@ -99,8 +100,8 @@ TEST_CASE("measured kernels price routed experts") {
   const Operator of_prompt = experts_of(token_operators(model, 2, 8192));
   const double flops =
       of_prompt.flops.count() * 32 / experts_time({.sampled_rows = 1, .chunks = {&prompt, 1}});
-  CHECK(flops < 560e12);
-  CHECK(flops > 250e12);
+  CHECK(flops < 1.15 * 658e12);
+  CHECK(flops > 0.85 * 658e12);
   const Operator of_decode = experts_of(token_operators(model, 2, 64));
   const double bandwidth =
       static_cast<double>(of_decode.hbm_bytes.count()) * 32 / experts_time(decode(64, 1000));
