@@ -77,7 +77,9 @@ ExpertLoad expert_load(const KernelCall& call) {
   }
   const double most_popular = popularity.at(1 - 0.5 / experts);
   const double scale = choices / (most_popular + (experts - 1) * mean(rows));
-  const auto rounded = [&](double share) { return std::min(std::round(share * scale), tokens); };
+  const auto rounded = [&scale, most = tokens](double share) {
+    return std::min(std::round(share * scale), most);
+  };
   const double fullest = std::max(rounded(most_popular), 1.0);
   std::transform(rows.begin(), rows.end(), rows.begin(), rounded);
   if (experts > 1) {

@@ -77,8 +77,8 @@ TEST_CASE("a decode step of Mixtral reads 2 then 7.2 and 8 experts of each layer
 }
 
 TEST_CASE("measured kernels price routed experts") {
-  // H100, vLLM 0.24 in aiconfigurator's table: over two GPUs the fused kernel of Mixtral computes 8,192 tokens
-  // at 658 TFLOP/s; weights are read at 2.7 to 2.9 TB/s.
+  // H100, vLLM 0.24 in aiconfigurator's table: over two GPUs the fused kernel of Mixtral computes 8,192
+  // tokens at 658 TFLOP/s; weights are read at 2.7 to 2.9 TB/s.
   const ModelSpec model = load_model("mixtral-8x7b");
   const GpuSpec gpu = load_gpu("h100-sxm");
   CostOptions options;
