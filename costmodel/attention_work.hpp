@@ -42,7 +42,7 @@ class AttentionWork {
     std::array<Part, 2> parts{};
   };
 
-  /// So many steps, as WorkTotals::add() has them.
+  /// So many steps, as WorkTotals::add() has them. O(1) without chunks, else O(chunks * steps).
   void add(const StepShape& shape, std::int64_t steps, const ContextTokens& growth, Counts& counts) const;
   [[nodiscard]] StepWork of(const Counts& counts) const;
 

@@ -2,13 +2,17 @@
 
 // Which prefixes of prompts have their KV in a replica's blocks, and in which order free blocks are used
 // again. Semantics are those of vLLM V1 (vllm/v1/core/block_pool.py, kv_cache_manager.py): only full blocks
-// are cached, each under everything that comes before it; a block can be found from the moment it is
-// allocated; blocks that nobody holds stay cached until they are taken for something else, the ones given
-// back first go first, of a sequence its last block first; a block computed twice is kept twice.
+// are cached, each under everything that comes before it; a block of a prompt can be found from the moment it
+// is allocated; blocks that nobody holds stay cached until they are taken for something else, the ones given
+// back first go first, of a sequence its last block first; a block computed twice is kept twice. Otherwise
+// than in vLLM, a block that decoding fills can be found once its sequence gives it back: before that, only
+// another turn of its session could ask for it.
 //
 // Prompts come as content runs, so nothing here works block by block: a run of tokens after what comes before
 // it is a node of a tree, the blocks of one computation of it that as many sequences hold are an extent, and
-// every operation costs O(runs and extents it touches), whatever the number of blocks.
+// every operation costs O(runs and extents it touches), whatever the number of blocks. A listener costs more:
+// each change of a node that is told goes over the extents of that node, of which prompts that are all alike
+// leave one each for their last block.
 
 #include <algorithm>
 #include <cstdint>

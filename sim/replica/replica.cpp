@@ -130,7 +130,7 @@ Replica::Start Replica::start_steps(TimePoint now) {
     tell_idle(now);
     return {std::nullopt, idle ? std::nullopt : plan_.wake_at};
   }
-  const Outlook outlook = outlook_of_plan(ReplicaView(state_, now));
+  const Outlook outlook = outlook_of_plan(view_of(now));
   const std::int64_t kept = kept_waiting(now);
   carry_out(now);
   begin(now, outlook);

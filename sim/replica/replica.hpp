@@ -239,6 +239,10 @@ class Replica : private PrefixLookup {
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();
   [[nodiscard]] LoadStart load_start(SequenceId id) const;
+  /// What the policy sees, with the prefixes that are cached where they are.
+  [[nodiscard]] ReplicaView view_of(TimePoint now) {
+    return {state_, now, state_.blocks().prefixes() == nullptr ? nullptr : this};
+  }
   bool plan_something(TimePoint now);
   [[nodiscard]] bool plan_runs_a_step() const;
   bool spare_the_oldest();

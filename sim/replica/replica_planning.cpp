@@ -49,7 +49,7 @@ bool Replica::plan_something(TimePoint now) {
     plan_.clear();
     state_.prepare_drafts();
     booked_ = {};
-    policy_->plan(ReplicaView(state_, now, state_.blocks().prefixes() == nullptr ? nullptr : this), plan_);
+    policy_->plan(view_of(now), plan_);
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();
     reject_unrunnable(now);
     if (plan_runs_a_step()) {

@@ -175,6 +175,11 @@ bool has_prefill_and_decode(const Values& scenario) {
 
 std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model, Diagnostics& diagnostics) {
   check_roles(scenario, diagnostics);
+  const Values& hardware = scenario.section("hardware");
+  if (hardware.has("expert_skew") && model.layers > 0 && !model.moe) {
+    diagnostics.add(hardware.where("expert_skew"),
+                    "hardware.expert_skew goes with a mixture of experts; " + model.name + " has no experts");
+  }
   const Values* const pools = pools_of(scenario);
   std::vector<PoolSpec> specs;
   for (const PoolRole role : kPoolOrder) {
@@ -189,7 +194,7 @@ std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model,
                       "cluster.pools: no pool has a replica");
     }
     Values nothing_said;
-    nothing_said.set_where(scenario.section("hardware").where());
+    nothing_said.set_where(hardware.where());
     specs.push_back(read_pool(PoolRole::mixed, nothing_said, scenario, model, diagnostics));
   }
   return specs;

@@ -56,6 +56,13 @@ std::optional<SpeculationSpec> read_speculation(const Values& engine, const Mode
   if (section.has("disable_by_batch_size")) {
     spec.rule.most_sequences = section.count("disable_by_batch_size");
   }
+  if (method == DraftMethod::mtp && target.layers > 0 && target.prediction_layers == 0) {
+    diagnostics.add(spec.at,
+                    "engine.speculation.method mtp needs a model that was published with a module for "
+                    "it (num_nextn_predict_layers in its config.json), which " +
+                        target.name + " was not; eagle drafts with a head of its own");
+    return std::nullopt;
+  }
   std::optional<ModelSpec> draft;
   if (method == DraftMethod::draft_model) {
     draft = load_named(section, "model", diagnostics, load_model);

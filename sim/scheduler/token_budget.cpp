@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/scheduler/speculation_keys.hpp"
+#include "sim/scheduler/tail_preemption.hpp"
 #include "sim/scheduler/watermark.hpp"
 
 namespace inferometer {
@@ -78,6 +79,15 @@ std::int64_t TokenBudget::capped(std::int64_t tokens) const {
 
 std::int64_t TokenBudget::chunk_of(const ReplicaView& view, SequenceId id, std::int64_t budget) const {
   return std::min(capped(view.prefill_left(id)), budget);
+}
+
+void TokenBudget::plan_step(const ReplicaView& view, StepPlan& plan) const {
+  plan.decode = view.decode_count() > 0;
+  const std::int64_t budget = plan_chunks(view, plan);
+  const std::int64_t free = preempt_from_tail(view, plan);
+  if (plan.preempted.empty()) {
+    admit(view, plan, budget, free);
+  }
 }
 
 std::int64_t TokenBudget::plan_chunks(const ReplicaView& view, StepPlan& plan) const {

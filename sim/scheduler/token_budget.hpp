@@ -26,6 +26,10 @@ class TokenBudget {
 
   TokenBudget(const Values& engine, const EngineLimits& limits);
 
+  /// A whole step: those that run, of whom the last give up their blocks when there are too few, then the
+  /// queue, unless somebody had to. O(prefilling + preempted + admitted).
+  void plan_step(const ReplicaView& view, StepPlan& plan) const;
+
   /// Adds the chunks of the sequences that are prefilling, beside all that decode; returns the budget left.
   /// The budget is spent in list order, but only the last of the list can ever be cut by it: what a sequence
   /// wants never grows once another has been admitted behind it. So decodes and chunks can be planned apart.

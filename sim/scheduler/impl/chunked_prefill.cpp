@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "sim/scheduler/builtin.hpp"
-#include "sim/scheduler/tail_preemption.hpp"
 #include "sim/scheduler/token_budget.hpp"
 
 namespace inferometer {
@@ -14,14 +13,7 @@ class ChunkedPrefill : public BatchPolicy {
  public:
   explicit ChunkedPrefill(const TokenBudget& budget) : budget_(budget) {}
 
-  void plan(const ReplicaView& view, StepPlan& plan) override {
-    plan.decode = view.decode_count() > 0;
-    const std::int64_t budget = budget_.plan_chunks(view, plan);
-    const std::int64_t free = preempt_from_tail(view, plan);
-    if (plan.preempted.empty()) {
-      budget_.admit(view, plan, budget, free);
-    }
-  }
+  void plan(const ReplicaView& view, StepPlan& plan) override { budget_.plan_step(view, plan); }
 
   // Who arrives stands behind a head that is blocked.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {

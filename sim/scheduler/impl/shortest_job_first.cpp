@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "sim/scheduler/builtin.hpp"
-#include "sim/scheduler/tail_preemption.hpp"
 #include "sim/scheduler/token_budget.hpp"
 
 namespace inferometer {
@@ -18,14 +17,7 @@ class ShortestJobFirst : public BatchPolicy {
   ShortestJobFirst(const TokenBudget& budget, bool by_prompt, std::int64_t ageing_per_second)
       : budget_(budget), by_prompt_(by_prompt), ageing_per_second_(ageing_per_second) {}
 
-  void plan(const ReplicaView& view, StepPlan& plan) override {
-    plan.decode = view.decode_count() > 0;
-    const std::int64_t budget = budget_.plan_chunks(view, plan);
-    const std::int64_t free = preempt_from_tail(view, plan);
-    if (plan.preempted.empty()) {
-      budget_.admit(view, plan, budget, free);
-    }
-  }
+  void plan(const ReplicaView& view, StepPlan& plan) override { budget_.plan_step(view, plan); }
 
   // An arrival may become the head.
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {

@@ -31,7 +31,8 @@ std::vector<PricePoint> lower_hull(std::span<const PricePoint> points) {
 
 /// Policies that keep to what they say is the most tokens of a step. Others may run the prompts of a whole
 /// batch at once.
-constexpr std::array<std::string_view, 3> kBudgetedPolicies = {"chunked_prefill", "continuous", "sarathi"};
+constexpr std::array<std::string_view, 5> kBudgetedPolicies = {"chunked_prefill", "continuous", "sarathi",
+                                                               "priority", "shortest_job_first"};
 
 /// Steps of more tokens are not looked at one by one, as the pricers' tables have none of them, either.
 constexpr std::int64_t kMostTokensLookedAt = 32768;

@@ -71,7 +71,9 @@ Totals totals_of(std::span<const RequestWork> works) {
 
 /// What a token that is emitted takes for each that it attends. Emitted by computing a preempted sequence
 /// again, all tokens are run in place of being attended: where attention counts half as much as a token at
-/// most, and a token twice as much as attention at least, that is never cheaper, from two tokens on.
+/// most, and a token twice as much as attention at least, that is never cheaper, from two tokens on. With a
+/// prefix cache it may be: then only the last block is run, and what is ahead of it attended as a prompt
+/// attends it. That is one token for each preemption, and not counted here.
 double attention_of_emission(const PoolCost& pool) {
   const LeastCost& cost = pool.cost;
   return std::min(cost.seconds_per_context_token / pool.tokens_per_decode,
