@@ -70,12 +70,12 @@ TEST_CASE("sessions that end early for want of room are told of") {
             sessions + "}\n",
         false);
   };
-  CHECK(of_sessions("{turns: 4, max_context: 400}").notes ==
-        std::vector<std::string>{
-            "40 of 40 sessions had fewer turns than drawn: the next one would have come to more tokens than "
-            "workload.sessions.max_context"});
+  CHECK(of_sessions("{turns: 4, max_context: 400}").notes.back() ==
+        "40 of 40 sessions had fewer turns than drawn: the next one would have come to more tokens than "
+        "workload.sessions.max_context");
   const Report in_full = of_sessions("{turns: 4, max_context: 480}");
-  CHECK(in_full.notes.empty());
+  CHECK(std::none_of(in_full.notes.begin(), in_full.notes.end(),
+                     [](const std::string& note) { return note.find("sessions") != std::string::npos; }));
   // Each turn finds what came before it; the estimate of the capacity does not.
   CHECK(in_full.summary.stability.is_without_caches);
   CHECK_FALSE(of_sessions("{turns: 1}").summary.stability.is_without_caches);
