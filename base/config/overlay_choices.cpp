@@ -33,31 +33,20 @@ std::string chosen_word(const Table& table, const ConfigNode& node, const std::s
   return word.value_or("");
 }
 
-/// Selectors whose choice is undone: those that get another word, and alternatives that give way to another.
-struct Undone {
-  std::set<std::string> reworded, replaced;
-
-  /// Whether what goes with the variant goes with it no more.
-  [[nodiscard]] bool concerns(const Table::Variant& variant) const {
-    return replaced.count(variant.selector) != 0 ||
-           (!variant.word.empty() && reworded.count(variant.selector) != 0);
-  }
-};
-
-Undone undone_selectors(const ConfigNode& base, const ConfigNode& over, const Table& table) {
-  Undone undone;
+/// Selectors of `base` whose choice `over` undoes.
+std::set<std::string> undone_selectors(const ConfigNode& base, const ConfigNode& over, const Table& table) {
+  std::set<std::string> undone;
   for (const ConfigNode::Entry& entry : over.entries) {
     if (is_alternative(table, entry.key) && base.find(entry.key) == nullptr) {
       std::copy_if(table.alternatives().begin(), table.alternatives().end(),
-                   std::inserter(undone.replaced, undone.replaced.end()), [&](const std::string& name) {
-                     return base.find(name) != nullptr && over.find(name) == nullptr;
-                   });
+                   std::inserter(undone, undone.end()),
+                   [&](const std::string& name) { return base.find(name) != nullptr; });
     }
     const bool selects =
         std::any_of(table.variants().begin(), table.variants().end(),
                     [&](const Table::Variant& v) { return v.selector == entry.key && !v.word.empty(); });
     if (selects && chosen_word(table, base, entry.key) != entry.value.scalar) {
-      undone.reworded.insert(entry.key);
+      undone.insert(entry.key);
     }
   }
   return undone;
@@ -79,13 +68,16 @@ const Table* section_table(const Table& table, const std::string& name) {
 
 /// Keys of `base` that may go with a choice that `over` undoes.
 std::set<std::string> keys_undone(const ConfigNode& base, const ConfigNode& over, const Table& table) {
-  Undone undone = undone_selectors(base, over, table);
-  std::set<std::string> keys = undone.replaced;
+  std::set<std::string> undone = undone_selectors(base, over, table);
+  std::set<std::string> keys;
+  std::copy_if(undone.begin(), undone.end(), std::inserter(keys, keys.end()), [&](const std::string& name) {
+    return is_alternative(table, name) && over.find(name) == nullptr;
+  });
   for (const Table::Variant& variant : table.variants()) {
-    if (undone.concerns(variant)) {
+    if (undone.count(variant.selector) != 0) {
       for (const Key& key : variant.keys) {
         keys.insert(key.name);
-        undone.replaced.insert(key.name);  // a choice within the choice goes with it
+        undone.insert(key.name);  // a choice within the choice goes with it
       }
     }
   }
