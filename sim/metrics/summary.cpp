@@ -130,8 +130,9 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
     summary.cluster->transfers.handover =
         recorder.latencies().handover.statistics(rule_of(settings.definitions));
   }
-  summary.stability =
-      judge_stability(totals.arrivals, settings.closed_loop, settings.estimated_capacity_per_second);
+  const bool caches_spared_work = summary.prefixes && summary.prefixes->cached.total() > 0;
+  summary.stability = judge_stability(totals.arrivals, settings.closed_loop,
+                                      settings.estimated_capacity_per_second, caches_spared_work);
   return summary;
 }
 

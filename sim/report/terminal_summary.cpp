@@ -251,10 +251,10 @@ void SummaryText::write_queue() {
   const StabilityReport& stability = summary_.stability;
   std::string text = fmt::format("{}: {}", to_string(stability.verdict), stability.sentence);
   if (stability.load) {
-    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s{}",
+    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s{}{}",
                         short_number(stability.offered_per_second), short_number(100 * *stability.load),
                         short_number(stability.offered_per_second / *stability.load),
-                        range("capacity_requests_per_s"));
+                        range("capacity_requests_per_s"), capacity_condition(stability));
   }
   text = wrapped(text, kLabelWidth, width_);
   text_ += label("queue") + (is_unstable() ? styled(Style::bad, text) : text) + "\n\n";
