@@ -110,12 +110,12 @@ class BatchState {
   void hold_prefix(const StepPlan::Admission& admission);
   /// ... and those reserved for it.
   void reserve_blocks(const StepPlan::Admission& admission);
-  // --- KV that comes back from host memory (host_loads.cpp) ---
+  // --- KV that comes back from host memory and disk (host_loads.cpp) ---
   /// A waiting sequence takes its blocks and leaves the queue. O(place in the queue).
   void take_blocks_to_load(const StepPlan::Admission& load);
   void begin_load(SequenceId id);
-  /// The KV of so many tokens behind those that were cached has come: it waits again, ahead of the others.
-  void end_load(SequenceId id, std::int64_t tokens);
+  /// The KV of these tokens, behind those that were cached, has come: it waits again, ahead of the others.
+  void end_load(SequenceId id, const PrefixSources& found);
   /// Of those that wait with blocks, so loaded, the last gives them up. False when there is none. O(queue).
   bool give_up_a_load();
 

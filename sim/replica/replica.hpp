@@ -36,9 +36,9 @@ struct ReplicaConfig {
   std::optional<std::int64_t> attention_window;
   std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
-  /// Blocks that are taken again are kept in host memory; with `caches_prefixes` and without a pipeline only.
+  /// Blocks that are taken again are kept below the GPU; with `caches_prefixes` and without a pipeline only.
   std::optional<KvOffloadConfig> offload{};
-  /// Most tokens of one step; what KV in host memory is worth is what its tokens cost in such steps.
+  /// Most tokens of one step; what KV below the GPU is worth is what its tokens cost in such steps.
   std::int64_t step_tokens = 0;
   Stepper stepper = Stepper::fast;
 };
@@ -164,7 +164,7 @@ class Replica : private PrefixLookup {
     return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + loads_.size());
   }
 
-  // --- KV that comes back from host memory (replica_offload.cpp) ---
+  // --- KV that comes back from host memory and disk (replica_offload.cpp) ---
   /// When the next sequence has its KV; nothing when none waits for any.
   [[nodiscard]] std::optional<TimePoint> next_load_end() const {
     return loads_.empty() ? std::nullopt : std::optional(loads_.front().end);
@@ -225,10 +225,10 @@ class Replica : private PrefixLookup {
     std::size_t preempted = 0, chunks = 0, admitted = 0, loads = 0;
     bool decode = false;
   };
-  /// Of a sequence, from host memory.
+  /// Of a sequence, from below the GPU.
   struct Load {
     SequenceId id = kNoSequence;
-    std::int64_t tokens = 0;
+    PrefixSources found;
     TimePoint end;
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
@@ -281,7 +281,7 @@ class Replica : private PrefixLookup {
   StepPlan plan_;
   Booked booked_;
   std::unique_ptr<KvOffload> offload_;  // stays where the blocks know it to be
-  std::deque<Load> loads_;              // in order of ends
+  std::deque<Load> loads_;              // by their ends
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow

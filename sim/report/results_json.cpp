@@ -144,25 +144,32 @@ Json sources_of(const PrefixSources& sources) {
           {"others", sources.others}};
 }
 
-Json kv_offload_of(const Summary& summary) {
-  const KvOffloadSummary& offload = *summary.kv_offload;
-  const KvOffloadCounts& counts = offload.counts;
-  std::int64_t from_gpu = 0;
-  std::int64_t from_host = 0;
-  if (summary.prefixes) {
-    const PrefixSources found = summary.prefixes->cached + summary.prefixes->recached;
-    from_host = found.host;
-    from_gpu = found.total() - found.host;
-  }
-  return {{"hit_tokens", {{"gpu", from_gpu}, {"host", from_host}}},
-          {"loads", counts.loads},
+Json tier_of(const KvTierSummary& tier, const KvOffloadSummary& offload) {
+  const KvTierCounts& counts = tier.counts;
+  return {{"loads", counts.loads},
           {"loaded_tokens", counts.loaded_blocks * offload.block_size},
           {"loaded_bytes", (offload.block_bytes * counts.loaded_blocks).count()},
-          {"load_link_busy_share", offload.load_share},
+          {"load_link_busy_share", tier.load_share},
           {"load_waiting_s", to_seconds(counts.load_waiting)},
           {"stored_tokens", counts.stored_blocks * offload.block_size},
           {"stored_bytes", (offload.block_bytes * counts.stored_blocks).count()},
-          {"store_link_busy_share", offload.store_share}};
+          {"store_link_busy_share", tier.store_share}};
+}
+
+Json kv_offload_of(const Summary& summary) {
+  const KvOffloadSummary& offload = *summary.kv_offload;
+  PrefixSources found;
+  if (summary.prefixes) {
+    found = summary.prefixes->cached + summary.prefixes->recached;
+  }
+  Json json = {{"hit_tokens", {{"gpu", found.total() - found.below_gpu()}, {"host", found.host}}}};
+  json.update(tier_of(offload.host, offload));
+  if (offload.disk) {
+    json["hit_tokens"]["disk"] = found.disk;
+    json["disk"] = tier_of(*offload.disk, offload);
+    json["disk"]["lost_tokens"] = offload.disk->counts.lost_blocks * offload.block_size;
+  }
+  return json;
 }
 
 Json prefix_cache_of(const PrefixSummary& prefixes) {

@@ -10,6 +10,7 @@
 #include "sim/report/cluster_text.hpp"
 #include "sim/report/prefix_sentence.hpp"
 #include "sim/report/text_layout.hpp"
+#include "sim/report/tier_sentence.hpp"
 
 namespace inferometer {
 namespace {
@@ -380,12 +381,10 @@ void SummaryText::write_memory() {
   }
   if (summary_.kv_offload) {
     const KvOffloadSummary& offload = *summary_.kv_offload;
-    sentence(
-        "host KV",
-        fmt::format("{} tokens copied out, {} brought back for {} requests; link {} % busy out, {} % back",
-                    grouped(offload.counts.stored_blocks * offload.block_size),
-                    grouped(offload.counts.loaded_blocks * offload.block_size), grouped(offload.counts.loads),
-                    short_number(100 * offload.store_share), short_number(100 * offload.load_share)));
+    sentence("host KV", tier_sentence(offload.host, offload.block_size));
+    if (offload.disk) {
+      sentence("disk KV", tier_sentence(*offload.disk, offload.block_size));
+    }
   }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));

@@ -41,9 +41,14 @@ std::optional<KvOffloadSummary> kv_offload_of(const Deployment& deployment, cons
   summary.block_size = pool.replica.block_size;
   summary.block_bytes =
       pool.memory.kv_bytes_per_token * pool.replica.block_size * pool.spec.gpus_per_replica();
+  KvOffloadCounts counts;
   for (const Replica& replica : simulation.lanes()) {
-    summary.counts = summary.counts + replica.offload()->counts();
+    counts = counts + replica.offload()->counts();
     ++summary.replicas;
+  }
+  summary.host.counts = counts.host;
+  if (pool.replica.offload->tiers.size() > 1) {
+    summary.disk = KvTierSummary{.counts = counts.disk};
   }
   return summary;
 }

@@ -1,5 +1,5 @@
-// Host memory over random engines: both steppers give the same, every request gets its tokens once, and
-// blocks are all free in the end.
+// Host memory and disk over random engines: both steppers give the same, every request gets its tokens once,
+// and blocks are all free in the end.
 
 #include <string>
 #include <vector>
@@ -18,6 +18,21 @@ struct RandomEngine {
   std::string text;
 };
 
+/// Two of three have one.
+void add_disk(std::uint64_t seed, KvOffloadConfig& offload) {
+  Dice dice(seed, "tests/offload/disk");
+  if (dice.chance(67)) {
+    offload.tiers.front().blocks = dice.one_of({1, 4, 10, 40});
+    offload.tiers.push_back({.blocks = dice.one_of({1, 20, 200, 2000}),
+                             .block_write = Duration(dice.one_of({1, 2'000'003, 30'000'001})),
+                             .block_read = Duration(dice.one_of({1, 700'001, 20'000'003})),
+                             .write_buffer = dice.one_of({1, 8, KvTierConfig::kUnbounded})});
+  }
+  if (dice.chance(5)) {
+    offload.load = KvOffloadConfig::Load::never;
+  }
+}
+
 RandomEngine random_engine(std::uint64_t seed) {
   Dice dice(seed, "tests/offload");
   RandomEngine engine;
@@ -35,11 +50,13 @@ RandomEngine random_engine(std::uint64_t seed) {
   setup.keys =
       "max_num_batched_tokens: " + std::to_string(setup.max_num_seqs + dice.one_of({0, 5, 30, 300})) +
       ", watermark: " + dice.name_of({"0", "0.1"});
+  const std::int64_t host_blocks = dice.one_of({1, 10, 100, 1000});
+  const Duration copy(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000}));
   setup.offload = KvOffloadConfig{
-      .blocks = dice.one_of({1, 10, 100, 1000}),
-      .block_copy = Duration(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000})),
+      .tiers = {{.blocks = host_blocks, .block_write = copy, .block_read = copy}},
       .write = dice.chance(60) ? KvOffloadConfig::Write::on_evict : KvOffloadConfig::Write::on_release,
       .load = dice.chance(50) ? KvOffloadConfig::Load::by_cost : KvOffloadConfig::Load::always};
+  add_disk(seed, *setup.offload);
   std::int64_t arrival = 0;
   const std::int64_t gap = dice.one_of({0, 50, 3000});
   for (std::int64_t i = dice.between(1, 40); i > 0; --i) {
@@ -51,8 +68,11 @@ RandomEngine random_engine(std::uint64_t seed) {
   }
   draw_contents(dice, engine.requests);
   engine.text = std::to_string(setup.blocks) + " blocks of " + std::to_string(setup.block_size) + " {" +
-                setup.keys + "} host " + std::to_string(setup.offload->blocks) + " copy " +
-                std::to_string(setup.offload->block_copy.count());
+                setup.keys + "}, tiers";
+  for (const KvTierConfig& tier : setup.offload->tiers) {
+    engine.text += " " + std::to_string(tier.blocks) + " write " + std::to_string(tier.block_write.count()) +
+                   " read " + std::to_string(tier.block_read.count());
+  }
   return engine;
 }
 
@@ -86,7 +106,7 @@ Outcome run(const RandomEngine& engine, Stepper stepper) {
   return outcome;
 }
 
-TEST_CASE("with host memory both steppers give the same integers: 400 engines") {
+TEST_CASE("with host memory and disk both steppers give the same integers: 400 engines") {
   KvOffloadCounts all;
   StepCounts steps;
   std::int64_t preemptions = 0, dropped = 0;
@@ -102,16 +122,22 @@ TEST_CASE("with host memory both steppers give the same integers: 400 engines") 
     REQUIRE((fast.found == reference.found));
     REQUIRE(fast.log.finished().size() == reference.log.finished().size());
     // What is brought for a request that gives it up again before it runs is not found by it.
-    const std::int64_t loaded = fast.counts.loaded_blocks * engine.setup.block_size;
-    REQUIRE(fast.found.host <= loaded);
-    dropped += fast.found.host < loaded ? 1 : 0;
+    const std::int64_t loaded = fast.counts.host.loaded_blocks * engine.setup.block_size;
+    const std::int64_t from_disk = fast.counts.disk.loaded_blocks * engine.setup.block_size;
+    REQUIRE(fast.found.below_gpu() <= loaded);
+    REQUIRE(fast.found.disk <= from_disk);
+    REQUIRE(from_disk <= loaded);
+    dropped += fast.found.below_gpu() < loaded ? 1 : 0;
     all = all + fast.counts;
     steps = steps + fast.steps;
     preemptions += fast.preemptions;
   }
-  CHECK(all.loads > 500);
-  CHECK(all.load_waiting > Duration(0));
-  CHECK(all.stored_blocks > all.loaded_blocks);
+  CHECK(all.host.loads > 500);
+  CHECK(all.host.load_waiting > Duration(0));
+  CHECK(all.host.stored_blocks > all.host.loaded_blocks);
+  CHECK(all.disk.loads > 200);
+  CHECK(all.disk.load_waiting > Duration(0));
+  CHECK(all.disk.lost_blocks > 100);
   CHECK(steps.in_stretches > steps.single());
   CHECK(preemptions > 100);
   CHECK(dropped > 0);
