@@ -1,7 +1,6 @@
 // Sequences that wait with their KV in host memory.
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.hpp"
 #include "sim/batch/batch_state.hpp"
@@ -13,13 +12,14 @@ std::int64_t BatchState::swap_out(SequenceId id) {
   INFEROMETER_CHECK(s.state == Sequence::State::decoding, "only a decoding sequence is swapped out");
   leave_decodes(id);
   unlink(id);
-  const std::int64_t blocks = std::exchange(s.held_blocks, 0);
+  s.held_blocks = 0;
   ++s.preemptions;
   s.state = Sequence::State::swapped;
   std::deque<SequenceId>& swapped = store_->swapped;
   swapped.insert(std::partition_point(swapped.begin(), swapped.end(),
                                       [&](SequenceId other) { return runs_before(other, id); }),
                  id);
+  const std::int64_t blocks = store_->pool.blocks_for(s.computed);
   store_->swap_blocks_taken += blocks;
   INFEROMETER_CHECK(store_->swap_blocks_taken <= store_->swap_blocks, "what is swapped out has room");
   return blocks;
