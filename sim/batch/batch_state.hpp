@@ -104,6 +104,14 @@ class BatchState {
   /// Queues a running sequence that has no blocks any more again (SequenceStore::requeue), keeping what it
   /// has emitted.
   void preempt(SequenceId id);
+  // --- swapping (swapping.cpp) ---
+  /// A decoding sequence that has no blocks any more keeps its KV in host memory. Returns the blocks it had,
+  /// which are copied. O(swapped).
+  std::int64_t swap_out(SequenceId id);
+  /// The first of those takes blocks, for its next token too, and decodes. Returns the blocks that are
+  /// copied. O(place in the running order from its end).
+  std::int64_t swap_in(SequenceId id);
+
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);
   /// A sequence that is about to be admitted takes the blocks of its cached prefix.
@@ -168,6 +176,7 @@ class BatchState {
   void add_prefilling(SequenceId id);
   void remove_prefilling(SequenceId id);
   void leave_decodes(SequenceId id);
+  void start_decoding(SequenceId id);
 
   std::shared_ptr<SequenceStore> store_;
   std::optional<std::int64_t> attention_window_;

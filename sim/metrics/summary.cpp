@@ -118,6 +118,7 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   if (summary.kv_offload) {
     summary.kv_offload->set_duration(summary.duration_seconds);
   }
+  summary.kv_swap = settings.kv_swap;
   summary.truncated = settings.truncated;
   add_resources(summary, recorder, settings, duration);
   if (!settings.partial) {

@@ -10,6 +10,7 @@
 
 #include "costmodel/step_pricer.hpp"
 #include "sim/batch/batch_state.hpp"
+#include "sim/batch/kv_swap.hpp"
 #include "sim/kvcache/kv_offload.hpp"
 #include "sim/replica/observer.hpp"
 #include "sim/replica/pipeline.hpp"
@@ -38,6 +39,8 @@ struct ReplicaConfig {
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   /// Blocks that are taken again are kept below the GPU; with `caches_prefixes` and without a pipeline only.
   std::optional<KvOffloadConfig> offload{};
+  /// Host memory for sequences that the policy swaps out; without `caches_prefixes` and a pipeline only.
+  std::optional<KvSwapConfig> swap{};
   /// Most tokens of one step; what KV below the GPU is worth is what its tokens cost in such steps.
   std::int64_t step_tokens = 0;
   Stepper stepper = Stepper::fast;
@@ -158,10 +161,11 @@ class Replica : private PrefixLookup {
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
   [[nodiscard]] SequenceStore& store() { return state_.store(); }
   /// Of the queue that micro-batches share: those that wait for blocks or a seat, and not for KV from another
-  /// replica.
+  /// replica; those swapped out included.
   [[nodiscard]] std::int64_t waiting() const {
     const SequenceStore& store = state_.store();
-    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + loads_.size());
+    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + store.swapped.size() +
+                                     loads_.size());
   }
 
   // --- KV that comes back from host memory and disk (replica_offload.cpp) ---
@@ -173,6 +177,9 @@ class Replica : private PrefixLookup {
   void end_loads(TimePoint now);
   /// nullptr without host memory.
   [[nodiscard]] const KvOffload* offload() const { return offload_.get(); }
+
+  /// What went to host memory and back with sequences that were swapped out (replica_swap.cpp).
+  [[nodiscard]] const KvSwapCounts& swap_counts() const { return swap_counts_; }
 
   /// Tokens emitted and prompt tokens run by steps that have ended by `now` but have not taken effect.
   struct Progress {
@@ -268,6 +275,9 @@ class Replica : private PrefixLookup {
   [[nodiscard]] Duration time_to_compute(std::int64_t tokens, std::int64_t past) const;
   void book_loads();
   bool spare_a_load();
+  void carry_out_preemptions(TimePoint now);
+  void swap_in_planned(TimePoint now);
+  void copy_swapped(std::int64_t blocks, TimePoint now);
   void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
@@ -282,6 +292,8 @@ class Replica : private PrefixLookup {
   Booked booked_;
   std::unique_ptr<KvOffload> offload_;  // stays where the blocks know it to be
   std::deque<Load> loads_;              // by their ends
+  KvSwapCounts swap_counts_;
+  TimePoint copied_at_;  // when all KV that was swapped is where it belongs: no step begins before
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow
@@ -296,6 +308,7 @@ class Replica : private PrefixLookup {
   std::vector<PushedChunk> pushed_;
   bool gave_back_ = false;
   std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none
+  std::int64_t swapped_before_ = 0;    // ... of them, to host memory
   std::vector<SequenceId> finished_;
   std::int64_t completed_ = 0;
   std::int64_t rejected_ = 0;

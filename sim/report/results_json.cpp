@@ -127,14 +127,29 @@ Json level_of(const LevelSummary& level) {
   return {{"mean_busy", level.mean_busy}, {"mean_total", level.mean_total}, {"peak", level.peak}};
 }
 
+Json swaps_of(const KvSwapSummary& swap) {
+  return {{"swapped_out", swap.counts.swapped_out},
+          {"swapped_in", swap.counts.swapped_in},
+          {"recomputed_without_space", swap.counts.recomputed},
+          {"swapped_out_blocks", swap.counts.out_blocks},
+          {"swapped_in_blocks", swap.counts.in_blocks},
+          {"swapped_out_bytes", swap.out_bytes.count()},
+          {"swapped_in_bytes", swap.in_bytes.count()},
+          {"copying_s", to_seconds(swap.counts.copying)}};
+}
+
 Json engine_of(const Summary& summary) {
-  return {{"preemptions", summary.preemptions},
-          {"recomputed_tokens", or_null(summary.recomputed_tokens)},
-          {"decoding_requests", level_of(summary.batch_size)},
-          {"running_requests", level_of(summary.running)},
-          {"waiting_requests", level_of(summary.waiting)},
-          {"kv_capacity_blocks", summary.kv_blocks},
-          {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
+  Json engine = {{"preemptions", summary.preemptions},
+                 {"recomputed_tokens", or_null(summary.recomputed_tokens)},
+                 {"decoding_requests", level_of(summary.batch_size)},
+                 {"running_requests", level_of(summary.running)},
+                 {"waiting_requests", level_of(summary.waiting)},
+                 {"kv_capacity_blocks", summary.kv_blocks},
+                 {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
+  if (summary.kv_swap) {
+    engine["swaps"] = swaps_of(*summary.kv_swap);
+  }
+  return engine;
 }
 
 Json sources_of(const PrefixSources& sources) {

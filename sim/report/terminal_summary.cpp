@@ -393,6 +393,16 @@ void SummaryText::write_memory() {
     }
     sentence("preemptions", text);
   }
+  if (summary_.kv_swap) {
+    const KvSwapCounts& swaps = summary_.kv_swap->counts;
+    sentence("swaps",
+             fmt::format("{} sequences out ({} blocks), {} back in; copying took {} s{}",
+                         grouped(swaps.swapped_out), grouped(swaps.out_blocks), grouped(swaps.swapped_in),
+                         short_number(to_seconds(swaps.copying)),
+                         swaps.recomputed == 0 ? ""
+                                               : fmt::format("; {} found no room and were recomputed",
+                                                             grouped(swaps.recomputed))));
+  }
   sentence("waiting",
            fmt::format("{} requests on average, {} at most{}", short_number(summary_.waiting.mean_total),
                        grouped(summary_.waiting.peak), of_one_replica()));

@@ -72,7 +72,8 @@ class Watcher : public SimulationObserver {
     run_.recorder.on_arrival(request, waiting);
     run_.sketch.on_arrival(request, waiting);
     run_.arrivals.push_back(request.arrival);
-    require(waiting == static_cast<std::int64_t>(state().waiting().size()), "an arrival is told who waits");
+    require(waiting == static_cast<std::int64_t>(state().waiting().size() + state().store().swapped.size()),
+            "an arrival is told who waits");
   }
   void on_rejected(const RejectedRequest& request) override {
     run_.recorder.on_rejected(request);

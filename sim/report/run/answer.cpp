@@ -133,6 +133,9 @@ void add_losses(const Summary& summary, std::vector<Paragraph>& answer) {
     if (summary.recomputed_tokens) {
       text += fmt::format("; {} computed again", counted(*summary.recomputed_tokens, "token"));
     }
+    if (summary.kv_swap) {
+      text += fmt::format("; {} swapped to host memory", grouped(summary.kv_swap->counts.swapped_out));
+    }
     answer.push_back({text + ".", Tone::warning});
   }
 }

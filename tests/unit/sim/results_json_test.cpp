@@ -369,6 +369,24 @@ TEST_CASE("what crossed the links to host memory stands under kv_offload where t
   CHECK(Json::parse(results_json(report)).at("kv_offload") == expected);
 }
 
+TEST_CASE("what was swapped stands beside the preemptions where a policy swaps") {
+  Report report = small_report();
+  CHECK(!Json::parse(results_json(report)).at("engine").contains("swaps"));
+  report.summary.kv_swap = KvSwapSummary{.counts = {.swapped_out = 3,
+                                                    .swapped_in = 2,
+                                                    .out_blocks = 40,
+                                                    .in_blocks = 30,
+                                                    .recomputed = 1,
+                                                    .copying = milliseconds(7)},
+                                         .out_bytes = Bytes(4000),
+                                         .in_bytes = Bytes(3000)};
+  const Json expected = {
+      {"swapped_out", 3},         {"swapped_in", 2},         {"recomputed_without_space", 1},
+      {"swapped_out_blocks", 40}, {"swapped_in_blocks", 30}, {"swapped_out_bytes", 4000},
+      {"swapped_in_bytes", 3000}, {"copying_s", 0.007}};
+  CHECK(Json::parse(results_json(report)).at("engine").at("swaps") == expected);
+}
+
 TEST_CASE("intervals stand under the names of their metrics") {
   Report report = test::report_of_four();
   Uncertainty uncertainty;
