@@ -268,6 +268,8 @@ class Replica : private PrefixLookup {
   [[nodiscard]] Duration time_to_compute(std::int64_t tokens, std::int64_t past) const;
   void book_loads();
   bool spare_a_load();
+  [[nodiscard]] std::int64_t tokens_to_draft() const;
+  [[nodiscard]] std::int64_t prompt_tokens_ahead() const;
   void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
