@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/dice.hpp"
 #include "tests/support/random_content.hpp"
+#include "tests/support/random_techniques.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -35,11 +36,7 @@ RandomEngine random_engine(std::uint64_t seed) {
   setup.keys =
       "max_num_batched_tokens: " + std::to_string(setup.max_num_seqs + dice.one_of({0, 5, 30, 300})) +
       ", watermark: " + dice.name_of({"0", "0.1"});
-  setup.offload = KvOffloadConfig{
-      .blocks = dice.one_of({1, 10, 100, 1000}),
-      .block_copy = Duration(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000})),
-      .write = dice.chance(60) ? KvOffloadConfig::Write::on_evict : KvOffloadConfig::Write::on_release,
-      .load = dice.chance(50) ? KvOffloadConfig::Load::by_cost : KvOffloadConfig::Load::always};
+  setup.offload = random_offload(dice);
   std::int64_t arrival = 0;
   const std::int64_t gap = dice.one_of({0, 50, 3000});
   for (std::int64_t i = dice.between(1, 40); i > 0; --i) {
@@ -51,8 +48,7 @@ RandomEngine random_engine(std::uint64_t seed) {
   }
   draw_contents(dice, engine.requests);
   engine.text = std::to_string(setup.blocks) + " blocks of " + std::to_string(setup.block_size) + " {" +
-                setup.keys + "} host " + std::to_string(setup.offload->blocks) + " copy " +
-                std::to_string(setup.offload->block_copy.count());
+                setup.keys + "}" + to_text(*setup.offload);
   return engine;
 }
 

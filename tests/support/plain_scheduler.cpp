@@ -1,248 +1,18 @@
 #include "tests/support/plain_scheduler.hpp"
 
-#include <algorithm>
-#include <deque>
-#include <list>
-#include <optional>
-#include <stdexcept>
-
-#include "tests/support/plain_cache.hpp"
+#include "tests/support/plain_replica.hpp"
+#include "tests/support/plain_sglang.hpp"
 
 namespace inferometer::testing {
 
 namespace {
 
-struct Item {
-  FinishedRequest record;  // filled in on the way
-  std::int64_t max_new = 0;
-  std::int64_t emitted = 0;
-  std::int64_t computed = 0;
-  std::int64_t held = 0;
-  bool was_admitted = false;
-  bool prefilling = false;
-  TimePoint last_token;
-  PlainContent content;  // where prefixes are cached
-
-  [[nodiscard]] std::int64_t tokens() const { return record.prompt + emitted; }
-};
-
-class PlainReplica {
+class PlainScheduler final : public PlainReplica {
  public:
-  PlainReplica(const PlainEngine& engine, Workload& workload)
-      : engine_(engine),
-        workload_(workload),
-        pricer_(make_test_pricer(engine.setup.costs)),
-        free_(engine.setup.blocks),
-        block_(engine.setup.block_size) {
-    if (engine.caches_prefixes) {
-      cache_.emplace(engine.setup.blocks, block_);
-    }
-  }
-
-  PlainOutcome run() {
-    while (true) {
-      const std::optional<TimePoint> next = workload_.next_arrival();
-      if (next && *next <= now_) {
-        take_arrivals_until(now_);
-      }
-      runs_.clear();
-      wake_.reset();
-      schedule();
-      if (!runs_.empty()) {
-        step();
-        continue;
-      }
-      const std::optional<TimePoint> arrival = workload_.next_arrival();
-      if (!arrival && !wake_) {
-        break;
-      }
-      now_ = !wake_ ? *arrival : (!arrival ? *wake_ : std::min(*arrival, *wake_));
-    }
-    if (!waiting_.empty() || !running_.empty()) {
-      throw std::logic_error("the plain scheduler is stuck");
-    }
-    std::sort(outcome_.finished.begin(), outcome_.finished.end(),
-              [](const FinishedRequest& a, const FinishedRequest& b) { return a.id < b.id; });
-    return std::move(outcome_);
-  }
+  using PlainReplica::PlainReplica;
 
  private:
-  struct Run {
-    Item* item;
-    std::int64_t tokens;
-  };
-
-  // --- time
-  // ------------------------------------------------------------------------------------------------------
-
-  void take_arrivals_until(TimePoint time) {
-    for (auto next = workload_.next_arrival(); next && *next <= time; next = workload_.next_arrival()) {
-      Request request;
-      workload_.take(request);
-      const std::int64_t room = engine_.setup.max_model_len - request.prompt.count();
-      if (room < 1) {
-        leave_unserved(request.id, request.arrival);
-        continue;
-      }
-      Item& item = items_.emplace_back();
-      item.record.id = request.id;
-      item.record.arrival = request.arrival;
-      item.record.prompt = request.prompt.count();
-      item.record.output = std::min(request.output.count(), room);
-      item.max_new = std::min(request.max_new.count(), room);
-      if (cache_) {
-        item.content.tokens = tokens_of(request, item.record.output);
-      }
-      waiting_.push_back(&item);
-    }
-  }
-
-  void leave_unserved(std::int64_t id, TimePoint time) {
-    outcome_.rejected[id] = time;
-    workload_.finished(id, time);
-  }
-
-  void step() {
-    const TimePoint start = now_;
-    const TimePoint end = start + price();
-    const std::int64_t held = engine_.setup.blocks - free_;
-    take_arrivals_until(end - picoseconds(1));
-    now_ = end;
-    StepLog::Step log{start, end, held, 0, {}};
-    for (const Run& run : runs_) {
-      run.item->computed += run.tokens;
-      if (run.item->computed == run.item->tokens()) {
-        emit(*run.item, log);
-      }
-    }
-    outcome_.steps.push_back(log);
-    for (const Run& run : runs_) {
-      if (run.item->emitted == run.item->record.output) {
-        finish(*run.item);
-      }
-    }
-  }
-
-  void emit(Item& item, StepLog::Step& log) {
-    if (item.emitted == 0) {
-      item.record.first_token = now_;
-    } else {
-      ++log.gaps[(now_ - item.last_token).count()];
-    }
-    item.last_token = now_;
-    ++item.emitted;
-    ++log.emitted;
-    item.prefilling = false;
-  }
-
-  void finish(Item& item) {
-    item.record.finished = now_;
-    give_back(item);
-    running_.erase(std::find(running_.begin(), running_.end(), &item));
-    ++frozen_;
-    frozen_context_ += attended(item.record.prompt + item.record.output - 2);
-    outcome_.finished.push_back(item.record);
-    workload_.finished(item.record.id, now_);
-  }
-
-  // --- price
-  // -----------------------------------------------------------------------------------------------------
-
-  [[nodiscard]] ContextTokens attended(std::int64_t computed) const {
-    return {computed + 1, engine_.setup.window ? std::min(computed + 1, *engine_.setup.window) : 0};
-  }
-
-  [[nodiscard]] Duration price() const {
-    StepShape shape;
-    std::vector<ChunkShape> chunks;
-    for (const Run& run : runs_) {
-      if (run.item->prefilling) {
-        chunks.push_back({std::max(run.tokens, padded_chunk_), run.item->computed});
-        shape.sampled_rows += run.item->computed + run.tokens == run.item->tokens() ? 1 : 0;
-      } else {
-        ++shape.decodes;
-        shape.add_context(attended(run.item->computed));
-      }
-    }
-    if (engine_.setup.policy == "static" && engine_.static_padding && chunks.empty()) {
-      shape.decodes += frozen_;
-      shape.add_context(frozen_context_);
-    }
-    shape.sampled_rows += shape.decodes;
-    shape.chunks = chunks;
-    return pricer_->price(shape).total();
-  }
-
-  // --- blocks
-  // ----------------------------------------------------------------------------------------------------
-
-  [[nodiscard]] std::int64_t blocks_of(std::int64_t tokens) const { return (tokens + block_ - 1) / block_; }
-
-  [[nodiscard]] std::int64_t lacking(const Item& item, std::int64_t tokens) const {
-    return std::max<std::int64_t>(0, blocks_of(item.computed + tokens) - item.held);
-  }
-
-  bool allocate(Item& item, std::int64_t tokens) {
-    const std::int64_t need = lacking(item, tokens);
-    if (need > free_) {
-      return false;
-    }
-    free_ -= need;
-    item.held += need;
-    if (cache_) {
-      for (std::int64_t i = 0; i < need; ++i) {
-        item.content.table.push_back(cache_->take());
-      }
-      if (item.prefilling || item.computed == 0) {
-        cache_->cover(item.content, item.computed + tokens);
-      }
-    }
-    return true;
-  }
-
-  void give_back(Item& item) {
-    if (cache_) {
-      cache_->give_back(item.content, item.computed);
-      free_ = cache_->free();
-    } else {
-      free_ += item.held;
-    }
-    item.held = 0;
-  }
-
-  void preempt(Item& item) {
-    give_back(item);
-    item.prefilling = false;
-    item.computed = 0;
-    ++item.record.preemptions;
-    waiting_.push_front(&item);
-  }
-
-  void admit_head() {
-    Item& item = *waiting_.front();
-    waiting_.pop_front();
-    if (!item.was_admitted) {
-      item.was_admitted = true;
-      item.record.admitted = now_;
-    }
-    item.prefilling = true;
-    running_.push_back(&item);
-  }
-
-  void sort_running_by_arrival() {
-    std::sort(running_.begin(), running_.end(),
-              [](const Item* a, const Item* b) { return a->record.id < b->record.id; });
-  }
-
-  [[nodiscard]] bool is_full() const {
-    return static_cast<std::int64_t>(running_.size()) >= engine_.setup.max_num_seqs;
-  }
-
-  // --- the policies
-  // ----------------------------------------------------------------------------------------------
-
-  void schedule() {
-    padded_chunk_ = 0;
+  void schedule() override {
     if (engine_.setup.policy == "chunked_prefill") {
       schedule_vllm_v1();
     } else if (engine_.setup.policy == "continuous") {
@@ -459,29 +229,13 @@ class PlainReplica {
       padded_chunk_ = engine_.static_padding ? std::max(padded_chunk_, run.tokens) : 0;
     }
   }
-
-  const PlainEngine& engine_;
-  Workload& workload_;
-  std::shared_ptr<const StepPricer> pricer_;
-  std::list<Item> items_;
-  std::deque<Item*> waiting_;
-  std::vector<Item*> running_;
-  std::vector<Run> runs_;
-  std::optional<TimePoint> wake_;
-  TimePoint now_;
-  std::optional<PlainCache> cache_;
-  std::int64_t free_;
-  std::int64_t block_;
-  std::int64_t padded_chunk_ = 0;
-  std::int64_t frozen_ = 0;  // finished sequences of a padded batch
-  ContextTokens frozen_context_;
-  PlainOutcome outcome_;
 };
 
 }  // namespace
 
 PlainOutcome run_plainly(const PlainEngine& engine, Workload& workload) {
-  return PlainReplica(engine, workload).run();
+  return engine.setup.policy == "sglang" ? run_sglang_plainly(engine, workload)
+                                         : PlainScheduler(engine, workload).run();
 }
 
 }  // namespace inferometer::testing
