@@ -38,10 +38,12 @@ struct PrefixSources {
   std::int64_t session = 0;  ///< an earlier request of its session
   std::int64_t others = 0;
   std::int64_t host = 0;  ///< anybody, and it had to be brought back from host memory
+  std::int64_t disk = 0;  ///< ... or from a disk behind it
 
-  [[nodiscard]] std::int64_t total() const { return own + session + others + host; }
+  [[nodiscard]] std::int64_t below_gpu() const { return host + disk; }
+  [[nodiscard]] std::int64_t total() const { return own + session + others + below_gpu(); }
   friend PrefixSources operator+(const PrefixSources& a, const PrefixSources& b) {
-    return {a.own + b.own, a.session + b.session, a.others + b.others, a.host + b.host};
+    return {a.own + b.own, a.session + b.session, a.others + b.others, a.host + b.host, a.disk + b.disk};
   }
   friend bool operator==(const PrefixSources&, const PrefixSources&) = default;
 };
@@ -164,6 +166,7 @@ class PrefixCache {
     std::uint64_t run = 0;              // as keepers know it
     Index first = kNone, last = kNone;  // its extents, by (copy, from)
     std::int32_t uses = 0;              // extents, child nodes and paths that need it
+    Index last_child = kNone;           // that a path went to; perhaps gone since
   };
   /// Successive blocks of one copy in one node, or (node kNone) free blocks without content.
   struct Extent {
@@ -209,6 +212,7 @@ class PrefixCache {
   void lengthen_path(Tenant& t, std::int64_t tokens);
   void add_step(Tenant& t, bool is_private, std::uint64_t id, std::int64_t end);
   Index node_of(const NodeKey& key);
+  [[nodiscard]] Index likely_node(const NodeKey& key) const;
   [[nodiscard]] std::uint64_t run_number(const NodeKey& key) const;
   void unuse(Index n);
   [[nodiscard]] Piece piece_at(Index n, std::int64_t block) const;
