@@ -81,6 +81,8 @@ class SpeculativePricer final : public StepPricer {
   }
 
  private:
+  // What was emitted in steps without drafts the drafter catches up with at no cost: one token more or many,
+  // its first pass reads its weights once.
   [[nodiscard]] StepCost passes(const StepShape& shape) const {
     const std::int64_t drafting = shape.queries > 1 ? shape.decodes : 0;
     StepShape first = shape;

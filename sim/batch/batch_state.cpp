@@ -254,6 +254,9 @@ void BatchState::stop_running() {
   decodes_ = DecodeSet(store_->pool.block_size(), attention_window_);
   prefilling_.clear();
   first_timers_.clear();
+  if (drafting_) {
+    drafting_->estimate = {};
+  }
   suspended_ = 0;
   head_ = kNoSequence;
   tail_ = kNoSequence;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "sim/batch/acceptance_estimate.hpp"
 #include "sim/batch/cached_prefix.hpp"
 #include "sim/batch/decode_set.hpp"
 #include "sim/batch/sequence.hpp"
@@ -80,9 +81,11 @@ class BatchState {
   /// slots beyond it.
   void speculate(const SpeculationRule& rule, std::int64_t max_model_len);
   [[nodiscard]] bool speculates() const { return drafting_.has_value(); }
-  /// Finds out how many tokens are drafted for each sequence in the next decode step, and the blocks it
-  /// takes. To be called before a step is planned. O(running).
-  void prepare_drafts();
+  /// So many tokens, at most those of the rule, are drafted for each sequence in the next decode step: counts
+  /// the blocks that it takes. To be called before a step is planned. O(running). Precondition: speculates().
+  void prepare_drafts(std::int64_t drafts);
+  /// How often drafts were right lately. Precondition: speculates().
+  [[nodiscard]] double acceptance() const { return drafting_->estimate.value(); }
   /// Drafted tokens of each sequence in the next decode step, or in the one that runs.
   [[nodiscard]] std::int64_t drafts() const { return drafting_ ? drafting_->drafts : 0; }
   /// Takes the blocks of a decode step of all that have not dropped theirs. O(running).
@@ -164,6 +167,7 @@ class BatchState {
   struct Drafting {
     SpeculationRule rule;
     std::int64_t max_model_len = 0;
+    AcceptanceEstimate estimate;
     std::int64_t drafts = 0;         // of each sequence, as of prepare_drafts()
     std::int64_t blocks_needed = 0;  // likewise
   };

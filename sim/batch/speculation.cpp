@@ -1,5 +1,7 @@
 #include "sim/batch/speculation.hpp"
 
+#include <algorithm>
+
 #include "base/random.hpp"
 
 namespace inferometer {
@@ -36,6 +38,7 @@ std::int64_t accepted_drafts(const SpeculationRule& rule, std::int64_t request, 
 void DraftCounts::add(const DraftCounts& other) {
   drafts += other.drafts;
   draft_tokens += other.draft_tokens;
+  most_tokens = std::max(most_tokens, other.most_tokens);
   accepted_tokens += other.accepted_tokens;
   emitted_tokens += other.emitted_tokens;
   for (std::size_t position = 0; position < accepted_by_position.size(); ++position) {

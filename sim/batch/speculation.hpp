@@ -19,6 +19,8 @@ struct SpeculationRule {
   static constexpr std::int64_t kAnyBatch = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t tokens = 1;  ///< drafted for each decoding sequence in each step [k]; 1 to kMostDrafts
+  /// Each step drafts as many of them as bring most work for its time (costmodel/draft_choice.hpp), or none.
+  bool adaptive = false;
   std::int64_t lookahead =
       0;  ///< KV slots that are kept beyond those of the step, in which the drafter writes
   /// The drafter needs the hidden states of the last cached block, which nobody keeps: of a cached prefix
@@ -45,6 +47,7 @@ std::int64_t accepted_drafts(const SpeculationRule& rule, std::int64_t request, 
 struct DraftCounts {
   std::int64_t drafts = 0;  ///< times that tokens were drafted for a sequence
   std::int64_t draft_tokens = 0;
+  std::int64_t most_tokens = 0;      ///< drafted at a time
   std::int64_t accepted_tokens = 0;  ///< those beyond the end of an output included, as vLLM counts
   std::int64_t emitted_tokens = 0;   ///< accepted ones that came out
   /// Accepted tokens by their position among the drafted ones.

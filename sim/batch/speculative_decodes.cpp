@@ -13,7 +13,9 @@ void BatchState::speculate(const SpeculationRule& rule, std::int64_t max_model_l
                         rule.acceptance.size() == static_cast<std::size_t>(rule.tokens),
                     "each drafted token has its acceptance");
   INFEROMETER_CHECK(running_count() == 0, "speculation is decided before anything runs");
-  drafting_ = Drafting{.rule = rule, .max_model_len = max_model_len};
+  drafting_.emplace();
+  drafting_->rule = rule;
+  drafting_->max_model_len = max_model_len;
 }
 
 std::int64_t BatchState::blocks_with_lookahead(std::int64_t tokens) const {
@@ -30,11 +32,10 @@ std::int64_t BatchState::blocks_needed(SequenceId id) const {
   return drafting_ ? draft_blocks_needed(id) : static_cast<std::int64_t>(decodes_.needs_block(sequence(id)));
 }
 
-void BatchState::prepare_drafts() {
-  if (!drafting_) {
-    return;
-  }
-  drafting_->drafts = decodes_.count() > drafting_->rule.most_sequences ? 0 : drafting_->rule.tokens;
+void BatchState::prepare_drafts(std::int64_t drafts) {
+  INFEROMETER_CHECK(drafts >= 0 && drafts <= drafting_->rule.tokens,
+                    "no more is drafted than slots are kept for");
+  drafting_->drafts = drafts;
   drafting_->blocks_needed = 0;
   for (SequenceId id = head_; id != kNoSequence; id = sequence(id).next) {
     if (sequence(id).state == Sequence::State::decoding) {
@@ -59,7 +60,11 @@ void BatchState::take_draft_blocks() {
 
 DraftCounts BatchState::accept_drafts() {
   DraftCounts counts;
+  if (!drafting_) {
+    return counts;
+  }
   if (drafts() == 0) {
+    drafting_->estimate.add(counts, 0);
     return counts;
   }
   for (SequenceId id = head_; id != kNoSequence; id = sequence(id).next) {
@@ -82,6 +87,8 @@ DraftCounts BatchState::accept_drafts() {
     }
   }
   counts.draft_tokens = counts.drafts * drafting_->drafts;
+  counts.most_tokens = drafting_->drafts;
+  drafting_->estimate.add(counts, drafting_->drafts);
   store_->tokens += counts.emitted_tokens;
   return counts;
 }

@@ -265,12 +265,11 @@ std::int64_t PrefixCache::cached_tokens(const Request& request) const {
   const std::int64_t seekable = block_size_.quotient(request.prompt.count() - 1);
   for (const ContentRun& run : request.content) {
     key.id = run.id;
-    const Index likely = likely_node(key);
-    const auto found = likely == kNone ? index_.find(key) : index_.end();
-    if (likely == kNone && found == index_.end()) {
+    const auto found = index_.find(key);
+    if (found == index_.end()) {
       break;
     }
-    key.parent = likely == kNone ? found->second : likely;
+    key.parent = found->second;
     key.begin += run.tokens;
     t.path.push_back({key.parent, key.begin});
   }
@@ -324,22 +323,9 @@ void PrefixCache::add_step(Tenant& t, bool is_private, std::uint64_t id, std::in
   t.path.push_back({n, end});
 }
 
-/// Long conversations go down the same path with each turn, most nodes of which have one child: a look at
-/// that spares the index, which is a cache miss a node.
-PrefixCache::Index PrefixCache::likely_node(const NodeKey& key) const {
-  const Index guess = key.parent == kNone ? kNone : node(key.parent).last_child;
-  return guess != kNone && node(guess).uses > 0 && node(guess).key == key ? guess : kNone;
-}
-
 PrefixCache::Index PrefixCache::node_of(const NodeKey& key) {
-  if (const Index likely = likely_node(key); likely != kNone) {
-    return likely;
-  }
   const auto [place, is_new] = index_.try_emplace(key, kNone);
   if (!is_new) {
-    if (key.parent != kNone) {
-      node(key.parent).last_child = place->second;
-    }
     return place->second;
   }
   if (vacant_nodes_.empty()) {
@@ -352,7 +338,6 @@ PrefixCache::Index PrefixCache::node_of(const NodeKey& key) {
   node(place->second) = Node{.key = key, .run = run_number(key)};
   if (key.parent != kNone) {
     ++node(key.parent).uses;
-    node(key.parent).last_child = place->second;
   }
   if (listener_ != nullptr && !key.is_private) {
     listener_->node_added(place->second, key.parent, key.begin, key.id);

@@ -166,7 +166,6 @@ class PrefixCache {
     std::uint64_t run = 0;              // as keepers know it
     Index first = kNone, last = kNone;  // its extents, by (copy, from)
     std::int32_t uses = 0;              // extents, child nodes and paths that need it
-    Index last_child = kNone;           // that a path went to; perhaps gone since
   };
   /// Successive blocks of one copy in one node, or (node kNone) free blocks without content.
   struct Extent {
@@ -212,7 +211,6 @@ class PrefixCache {
   void lengthen_path(Tenant& t, std::int64_t tokens);
   void add_step(Tenant& t, bool is_private, std::uint64_t id, std::int64_t end);
   Index node_of(const NodeKey& key);
-  [[nodiscard]] Index likely_node(const NodeKey& key) const;
   [[nodiscard]] std::uint64_t run_number(const NodeKey& key) const;
   void unuse(Index n);
   [[nodiscard]] Piece piece_at(Index n, std::int64_t block) const;

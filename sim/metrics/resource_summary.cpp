@@ -188,13 +188,9 @@ std::optional<Energy> energy(std::span<const PoolAccount> pools, const RunFigure
 std::optional<SpeculationSummary> speculation(std::span<const PoolAccount> pools) {
   SpeculationSummary summary;
   DraftCounts& counts = summary.counts;
-  std::int64_t positions = 0;
   for (const PoolAccount& pool : pools) {
     const DraftCounts& drafted = pool.totals.drafted;
     counts.add(drafted);
-    if (drafted.drafts > 0) {
-      positions = std::max(positions, drafted.draft_tokens / drafted.drafts);  // all of a pool have as many
-    }
   }
   if (counts.drafts == 0) {
     return std::nullopt;
@@ -203,7 +199,7 @@ std::optional<SpeculationSummary> speculation(std::span<const PoolAccount> pools
   const auto accepted = static_cast<double>(counts.accepted_tokens);
   summary.acceptance_rate = accepted / static_cast<double>(counts.draft_tokens);
   summary.acceptance_length = 1 + accepted / drafts;
-  for (std::size_t position = 0; position < static_cast<std::size_t>(positions); ++position) {
+  for (std::size_t position = 0; position < static_cast<std::size_t>(counts.most_tokens); ++position) {
     summary.acceptance_by_position.push_back(static_cast<double>(counts.accepted_by_position[position]) /
                                              drafts);
   }

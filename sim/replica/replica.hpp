@@ -275,6 +275,8 @@ class Replica : private PrefixLookup {
   [[nodiscard]] Duration time_to_compute(std::int64_t tokens, std::int64_t past) const;
   void book_loads();
   bool spare_a_load();
+  [[nodiscard]] std::int64_t tokens_to_draft() const;
+  [[nodiscard]] std::int64_t prompt_tokens_ahead() const;
   void carry_out_preemptions(TimePoint now);
   void swap_in_planned(TimePoint now);
   void copy_swapped(std::int64_t blocks, TimePoint now);

@@ -47,7 +47,9 @@ bool Replica::plan_something(TimePoint now) {
       take_in();
     }
     plan_.clear();
-    state_.prepare_drafts();
+    if (state_.speculates()) {
+      state_.prepare_drafts(tokens_to_draft());
+    }
     booked_ = {};
     policy_->plan(view_of(now), plan_);
     gave_back_ = gave_back_ || !plan_.preempted.empty() || !plan_.rejected.empty();

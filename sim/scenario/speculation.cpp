@@ -51,6 +51,7 @@ std::optional<SpeculationSpec> read_speculation(const Values& engine, const Mode
   const DraftMethod method = draft_method(section.text("method"));
   spec.rule.tokens = section.count("num_speculative_tokens");
   spec.rule.acceptance = acceptance_of(section, spec.rule.tokens, diagnostics);
+  spec.rule.adaptive = section.flag("adaptive");
   spec.rule.spread = section.number("acceptance_spread");
   spec.rule.seed = seed;
   if (section.has("disable_by_batch_size")) {

@@ -18,10 +18,18 @@ const Values* speculation_of(const Values& engine) {
 std::vector<Key> keys_of_all_methods() {
   Table table("speculation", "");
   table
-      .add("num_speculative_tokens", ValueType::count,
-           "Tokens drafted for each decoding sequence in each step (k), of which a step verifies all at once")
+      .add(
+          "num_speculative_tokens", ValueType::count,
+          "Tokens drafted for each decoding sequence in each step (k), of which a step verifies all at once; "
+          "with adaptive the most")
       .required()
       .range("1", std::to_string(kMostDrafts));
+  table
+      .add(
+          "adaptive", ValueType::flag,
+          "Draft in each step as many tokens as bring most for its time, or none: goodput, by the batch, the "
+          "prompts beside it and how often drafts were right lately (SmartSpec)")
+      .by_default("false");
   table
       .add_list("acceptance", ValueType::number,
                 "Probability that a drafted token is accepted when those before it are; one for all "

@@ -115,6 +115,12 @@ TEST_CASE("sarathi equals the plain Sarathi-Serve loop") {
   CHECK(coverage.rejections > 100);
 }
 
+TEST_CASE("sglang equals the plain SGLang loop") {
+  const Coverage coverage = compare("sglang");
+  CHECK(coverage.preemptions > 20);  // few: room is set aside for what running requests may still emit
+  CHECK(coverage.rejections > 100);
+}
+
 TEST_CASE("orca equals the plain Orca loop") {
   const Coverage coverage = compare("orca");
   CHECK(coverage.preemptions == 0);

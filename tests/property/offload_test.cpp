@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/dice.hpp"
 #include "tests/support/random_content.hpp"
+#include "tests/support/random_techniques.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -17,21 +18,6 @@ struct RandomEngine {
   std::vector<TestRequest> requests;
   std::string text;
 };
-
-/// Two of three have one.
-void add_disk(std::uint64_t seed, KvOffloadConfig& offload) {
-  Dice dice(seed, "tests/offload/disk");
-  if (dice.chance(67)) {
-    offload.tiers.front().blocks = dice.one_of({1, 4, 10, 40});
-    offload.tiers.push_back({.blocks = dice.one_of({1, 20, 200, 2000}),
-                             .block_write = Duration(dice.one_of({1, 2'000'003, 30'000'001})),
-                             .block_read = Duration(dice.one_of({1, 700'001, 20'000'003})),
-                             .write_buffer = dice.one_of({1, 8, KvTierConfig::kUnbounded})});
-  }
-  if (dice.chance(5)) {
-    offload.load = KvOffloadConfig::Load::never;
-  }
-}
 
 RandomEngine random_engine(std::uint64_t seed) {
   Dice dice(seed, "tests/offload");
@@ -50,13 +36,7 @@ RandomEngine random_engine(std::uint64_t seed) {
   setup.keys =
       "max_num_batched_tokens: " + std::to_string(setup.max_num_seqs + dice.one_of({0, 5, 30, 300})) +
       ", watermark: " + dice.name_of({"0", "0.1"});
-  const std::int64_t host_blocks = dice.one_of({1, 10, 100, 1000});
-  const Duration copy(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000}));
-  setup.offload = KvOffloadConfig{
-      .tiers = {{.blocks = host_blocks, .block_write = copy, .block_read = copy}},
-      .write = dice.chance(60) ? KvOffloadConfig::Write::on_evict : KvOffloadConfig::Write::on_release,
-      .load = dice.chance(50) ? KvOffloadConfig::Load::by_cost : KvOffloadConfig::Load::always};
-  add_disk(seed, *setup.offload);
+  setup.offload = random_offload(dice);
   std::int64_t arrival = 0;
   const std::int64_t gap = dice.one_of({0, 50, 3000});
   for (std::int64_t i = dice.between(1, 40); i > 0; --i) {
@@ -68,11 +48,7 @@ RandomEngine random_engine(std::uint64_t seed) {
   }
   draw_contents(dice, engine.requests);
   engine.text = std::to_string(setup.blocks) + " blocks of " + std::to_string(setup.block_size) + " {" +
-                setup.keys + "}, tiers";
-  for (const KvTierConfig& tier : setup.offload->tiers) {
-    engine.text += " " + std::to_string(tier.blocks) + " write " + std::to_string(tier.block_write.count()) +
-                   " read " + std::to_string(tier.block_read.count());
-  }
+                setup.keys + "}" + to_text(*setup.offload);
   return engine;
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/dice.hpp"
 #include "tests/support/random_content.hpp"
+#include "tests/support/random_techniques.hpp"
 #include "tests/support/sim_harness.hpp"
 
 namespace inferometer::testing {
@@ -21,21 +22,6 @@ struct RandomEngine {
   std::int64_t budget = 0;
   std::string text;
 };
-
-SpeculationRule random_rule(Dice& dice) {
-  SpeculationRule rule;
-  rule.tokens = dice.one_of({1, 2, 3, 4, 7, kMostDrafts});
-  rule.lookahead = dice.chance(50) ? rule.tokens : 0;
-  rule.seed = static_cast<std::uint64_t>(dice.between(0, 1000));
-  const bool is_certain = dice.chance(20);
-  for (std::int64_t position = 0; position < rule.tokens; ++position) {
-    rule.acceptance.push_back(is_certain ? static_cast<double>(dice.between(0, 1))
-                                         : static_cast<double>(dice.between(20, 80)) / 100);
-  }
-  rule.spread = !is_certain && dice.chance(30) ? 0.2 : 0;
-  rule.most_sequences = dice.chance(30) ? dice.between(1, 6) : SpeculationRule::kAnyBatch;
-  return rule;
-}
 
 RandomEngine random_engine(std::uint64_t seed) {
   Dice dice(seed, "tests/speculation");
@@ -66,7 +52,7 @@ RandomEngine random_engine(std::uint64_t seed) {
     arrival += dice.chance(60) ? 0 : dice.between(0, 300);
   }
   engine.text = "blocks " + std::to_string(setup.blocks) + " of " + std::to_string(setup.block_size) + " {" +
-                setup.keys + "} k " + std::to_string(setup.speculation->tokens);
+                setup.keys + "}" + to_text(*setup.speculation);
   return engine;
 }
 
@@ -79,7 +65,9 @@ class Watcher : public SimulationObserver {
     REQUIRE(record.stretch.steps() == 1);
     REQUIRE(record.shape.tokens() <= engine_.budget);
     const std::int64_t drafts = record.shape.queries - 1;
-    REQUIRE((drafts == 0 || drafts == rule_.tokens));
+    REQUIRE((drafts == 0 || drafts == rule_.tokens || (rule_.adaptive && drafts < rule_.tokens)));
+    REQUIRE((drafts == 0 || record.decodes <= rule_.most_sequences));
+    note_choice(drafts, record.decodes);
     std::map<std::int64_t, Seen> now;
     ContextTokens context;
     std::int64_t held = 0, emitted = 0, accepted = 0, decodes = 0;
@@ -119,6 +107,7 @@ class Watcher : public SimulationObserver {
   std::vector<FinishedRequest> finished;
   DraftCounts total;
   std::int64_t preemptions = 0;
+  std::int64_t chose_none = 0, chose_some = 0, chose_all = 0;  // of the steps of engines that adapt
 
  private:
   struct Seen {
@@ -128,6 +117,12 @@ class Watcher : public SimulationObserver {
   };
 
   [[nodiscard]] const BatchState& state() const { return simulation->lanes().front().state(); }
+
+  void note_choice(std::int64_t drafts, std::int64_t decodes) {
+    if (rule_.adaptive && decodes > 0 && decodes <= rule_.most_sequences) {
+      ++(drafts == 0 ? chose_none : drafts < rule_.tokens ? chose_some : chose_all);
+    }
+  }
 
   /// Returns the accepted drafts.
   std::int64_t check_decode(const Sequence& s, const Seen& before, const Seen& after, std::int64_t drafts) {
@@ -160,7 +155,7 @@ void run(const RandomEngine& engine, Stepper stepper, Watcher& watcher) {
 
 TEST_CASE("each sequence emits what it accepts and holds the slots it may need: 400 engines") {
   DraftCounts all;
-  std::int64_t preemptions = 0;
+  std::int64_t preemptions = 0, chose_none = 0, chose_some = 0, chose_all = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const RandomEngine engine = random_engine(seed);
     CAPTURE(seed);
@@ -179,10 +174,16 @@ TEST_CASE("each sequence emits what it accepts and holds the slots it may need: 
     }
     all.add(fast.total);
     preemptions += fast.preemptions;
+    chose_none += fast.chose_none;
+    chose_some += fast.chose_some;
+    chose_all += fast.chose_all;
   }
   CHECK(all.drafts > 10'000);
   CHECK(all.emitted_tokens < all.accepted_tokens);  // some ran past the end of an output
   CHECK(preemptions > 100);
+  CHECK(chose_none > 500);
+  CHECK(chose_some > 500);
+  CHECK(chose_all > 500);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ std::string compare_steps(const SeenRun& got, const SeenRun& expected) {
 bool same(const FinishedRequest& a, const FinishedRequest& b) {
   return a.id == b.id && a.session == b.session && a.arrival == b.arrival && a.admitted == b.admitted &&
          a.first_token == b.first_token && a.finished == b.finished && a.prompt == b.prompt &&
-         a.output == b.output && a.preemptions == b.preemptions && a.max_new == b.max_new;
+         a.output == b.output && a.preemptions == b.preemptions && a.max_new == b.max_new &&
+         a.cached == b.cached && a.recached == b.recached;
 }
 
 std::string compare_requests(const SeenRun& got, const SeenRun& expected) {
@@ -96,6 +97,7 @@ std::string compare_totals(const RunTotals& a, const RunTotals& b) {
       {"mixed steps", same(steps_a.phases[2], steps_b.phases[2])},
       {"held blocks", same(steps_a.held_blocks, steps_b.held_blocks)},
       {"decodes", same(steps_a.decodes, steps_b.decodes)},
+      {"drafted", steps_a.drafted == steps_b.drafted},
       {"running", same(steps_a.running, steps_b.running)},
       {"arrivals", same(a.arrivals, b.arrivals)},
       {"most waiting", a.max_waiting() == b.max_waiting()},
@@ -148,6 +150,9 @@ std::string compare_ends(const SeenRun& got, const SeenRun& expected) {
   if (!same_census) {
     return "census";
   }
+  if (got.offload != expected.offload) {
+    return "what went to host memory and back";
+  }
   return steps_of(got.counts) == steps_of(expected.counts) ? "" : "counts of steps";
 }
 
@@ -173,6 +178,8 @@ std::string to_text(const SeenStep& step) {
   append(text, "running", step.running);
   append(text, "preempted", step.preempted);
   append(text, "held", step.held_blocks);
+  append(text, "positions of a decode", step.queries);
+  append(text, "accepted", step.accepted);
   for (const std::int64_t value : step.chunks) {
     append(text, "chunk", value);
   }

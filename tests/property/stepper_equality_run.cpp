@@ -14,8 +14,16 @@ namespace {
 struct Notes {
   std::optional<Stability> stability;
   mutable std::optional<StepLine> line;
+  mutable std::int64_t loading = 0;  // sequences whose KV is on its way from host memory, as the steps begin
   std::vector<StepPlan::Chunk> chunks;
+  const Simulation* simulation = nullptr;
 };
+
+std::int64_t loading(const Simulation& simulation) {
+  const std::vector<Sequence>& sequences = simulation.lanes().front().state().store().sequences;
+  return std::count_if(sequences.begin(), sequences.end(),
+                       [](const Sequence& s) { return s.state == Sequence::State::loading; });
+}
 
 class NotedPolicy : public BatchPolicy {
  public:
@@ -53,6 +61,7 @@ class NotedPricer : public StepPricer {
   [[nodiscard]] std::optional<StepLine> line(const StepShape& shape,
                                              const ContextTokens& growth) const override {
     notes_.line = pricer_->line(shape, growth);
+    notes_.loading = loading(*notes_.simulation);
     return notes_.line;
   }
 
@@ -66,14 +75,13 @@ class Watcher : public SimulationObserver {
   Watcher(const RandomDeployment& deployment, const Notes& notes, SeenRun& run)
       : deployment_(deployment), notes_(notes), run_(run) {}
 
-  const Simulation* simulation = nullptr;
-
   void on_arrival(const Request& request, std::int64_t waiting) override {
     run_.recorder.on_arrival(request, waiting);
     run_.sketch.on_arrival(request, waiting);
     run_.arrivals.push_back(request.arrival);
-    require(waiting == static_cast<std::int64_t>(state().waiting().size() + state().store().swapped.size()),
-            "an arrival is told who waits");
+    const SequenceStore& store = state().store();
+    const auto queued = static_cast<std::int64_t>(store.waiting.size() + store.swapped.size());
+    require(waiting == queued + loading(*notes_.simulation), "an arrival is told who waits");
   }
   void on_rejected(const RejectedRequest& request) override {
     run_.recorder.on_rejected(request);
@@ -102,7 +110,8 @@ class Watcher : public SimulationObserver {
   }
 
  private:
-  [[nodiscard]] const BatchState& state() const { return simulation->lanes().front().state(); }
+  [[nodiscard]] const Replica& replica() const { return notes_.simulation->lanes().front(); }
+  [[nodiscard]] const BatchState& state() const { return replica().state(); }
 
   void require(bool holds, const char* sentence) {
     if (!holds && run_.broken.empty()) {
@@ -120,8 +129,16 @@ class Watcher : public SimulationObserver {
         context += state().decodes().attended(state().computed(id));
       }
     }
+    for (const SequenceId id : state().waiting()) {
+      held += own_blocks(state().store(), id, state().held_blocks(id));
+    }
+    const std::vector<Sequence>& sequences = state().store().sequences;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      const bool loads = sequences[i].state == Sequence::State::loading;
+      held += loads ? own_blocks(state().store(), static_cast<SequenceId>(i), sequences[i].held_blocks) : 0;
+    }
     held = held_with_cached(state().store(), held);
-    require(held == state().blocks().held().count(), "blocks held are those of the running sequences");
+    require(held == state().blocks().held().count(), "blocks held are those of the sequences");
     require(context == state().decodes().context(), "the context is the sum over the decoding sequences");
   }
 
@@ -145,6 +162,8 @@ class Watcher : public SimulationObserver {
         record.context_growth != (record.decodes > 0 ? state().decodes().context_growth() : ContextTokens{}));
     require(stretch.steps() <= notes_.stability->steps, "a stretch is no longer than the policy promised");
     set(Limit::promise, stretch.steps() == notes_.stability->steps);
+    set(Limit::host_load,
+        loading(*notes_.simulation) < notes_.loading || replica().next_load_end() == stretch.end());
     if (stretch.steps() == notes_.line->steps) {
       set_bend(record, entry);
     }
@@ -279,6 +298,8 @@ SeenStep seen_step(const StepRecord& step) {
   entry.running = step.running;
   entry.preempted = step.preempted;
   entry.held_blocks = step.held_blocks.count();
+  entry.queries = step.shape.queries;
+  entry.accepted = step.drafted.accepted_tokens;
   std::map<std::int64_t, std::int64_t> gaps;
   for (const TokenGap& gap : step.gaps) {
     gaps[gap.gap.count()] += gap.count;
@@ -301,10 +322,12 @@ SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
                         std::make_unique<NotedPolicy>(deployment.policy(), notes),
                         std::make_shared<NotedPricer>(deployment.pricer, notes), watcher);
   Simulation simulation(deployment.workload(), std::move(replicas), watcher);
-  watcher.simulation = &simulation;
+  notes.simulation = &simulation;
   simulation.run();
   run.census = simulation.census();
-  run.counts = simulation.lanes().front().step_counts();
+  const Replica& replica = simulation.lanes().front();
+  run.counts = replica.step_counts();
+  run.offload = replica.offload() == nullptr ? KvOffloadCounts{} : replica.offload()->counts();
   add_arrivals(run);
   check_counts(deployment, run);
   return run;

@@ -20,6 +20,7 @@ struct SeenStep {
   std::int64_t shape_decodes = 0, decode_context = 0, decode_window_context = 0, sampled_rows = 0;
   std::vector<std::int64_t> chunks;  ///< tokens and past of each
   std::int64_t decodes = 0, prefill_tokens = 0, emitted = 0, running = 0, preempted = 0, held_blocks = 0;
+  std::int64_t queries = 0, accepted = 0;
   std::vector<std::int64_t> gaps;  ///< length and number of each, ascending, no length twice
   bool operator==(const SeenStep&) const = default;
 };
@@ -41,8 +42,9 @@ enum class Limit : std::size_t {
   promise,         ///< the policy promised no more
   arrival,         ///< a request came during the last step
   arrival_at_end,  ///< a request came at the very end of the last step
+  host_load,       ///< KV came back from host memory during the last step or at its end
 };
-inline constexpr std::size_t kLimits = 10;
+inline constexpr std::size_t kLimits = 11;
 
 struct SeenStretch {
   TimePoint start, last_start, end;
@@ -59,6 +61,7 @@ struct SeenRun {
   MetricsRecorder recorder, sketch;  ///< the second with percentiles off a histogram
   Census census;
   StepCounts counts;
+  KvOffloadCounts offload;
   std::vector<TimePoint> arrivals;
   std::vector<SeenStretch> stretches;
   std::string broken;  ///< the first invariant that did not hold; empty when all did

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <map>
+#include <string>
 
 #include "tests/property/stepper_equality_run.hpp"
 #include "tests/support/catch.hpp"
@@ -20,8 +23,10 @@ struct Coverage {
   std::int64_t hundreds = 0;       ///< ... of a hundred steps and more
   std::int64_t steps = 0, in_stretches = 0, unpromised = 0, without_line = 0;
   std::int64_t preemptions = 0, rejections = 0;
+  std::int64_t draft_tokens = 0, loads = 0;
+  std::map<std::string, StepCounts> by_policy;  ///< of deployments that promise and have a line
 
-  void add(const SeenRun& run) {
+  void add(const RandomDeployment& deployment, const SeenRun& run) {
     for (const SeenStretch& stretch : run.stretches) {
       if (stretch.steps > 1) {
         add(stretch, run.arrivals);
@@ -33,6 +38,28 @@ struct Coverage {
     without_line += run.counts.without_line;
     preemptions += run.recorder.totals().preemptions();
     rejections += run.census.rejected;
+    draft_tokens += run.recorder.totals().pools.front().drafted.draft_tokens;
+    loads += run.offload.loads;
+    if (deployment.promise == RandomDeployment::Promise::own && deployment.has_line) {
+      const std::string drafts = deployment.setup.speculation ? " that drafts" : "";
+      StepCounts& counts = by_policy[deployment.setup.policy + drafts];
+      counts = counts + run.counts;
+    }
+  }
+
+  /// How many steps the fast stepper ran one by one, and why.
+  void print() const {
+    std::printf("%-29s %9s  %s\n", "policy", "steps",
+                "run one by one: all = the batch changes + no promise + no line + drafts");
+    for (const auto& [policy, counts] : by_policy) {
+      const std::int64_t all = counts.in_stretches + counts.single();
+      const auto percent = [all](std::int64_t part) {
+        return 100 * static_cast<double>(part) / static_cast<double>(all);
+      };
+      std::printf("%-29s %9lld  %5.1f %% = %.1f + %.1f + %.1f + %.1f\n", policy.c_str(),
+                  static_cast<long long>(all), percent(counts.single()), percent(counts.changing_batch),
+                  percent(counts.unpromised), percent(counts.without_line), percent(counts.speculating));
+    }
   }
 
   [[nodiscard]] std::int64_t only_by(Limit limit) const { return only[static_cast<std::size_t>(limit)]; }
@@ -55,7 +82,7 @@ struct Coverage {
 Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
   Coverage coverage;
   for (std::uint64_t seed = first_seed; seed < first_seed + deployments; ++seed) {
-    const RandomDeployment deployment = random_deployment(seed);
+    const RandomDeployment deployment = random_deployment(seed, true);
     CAPTURE(seed);
     INFO(deployment.describe());
     const SeenRun fast = run_seen(deployment, Stepper::fast);
@@ -63,8 +90,9 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
     REQUIRE(first_difference(fast, reference) == "");
     REQUIRE(fast.broken == "");
     REQUIRE(reference.broken == "");
-    coverage.add(fast);
+    coverage.add(deployment, fast);
   }
+  coverage.print();
   return coverage;
 }
 
@@ -72,7 +100,9 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
 void check_coverage(const Coverage& coverage, std::int64_t share) {
   for (std::size_t i = 0; i < kLimits; ++i) {
     CAPTURE(i, coverage.any[i]);
-    CHECK(coverage.only[i] >= 10 * share);
+    // KV that comes back seldom ends a stretch here; the property test of host memory has it by the hundred.
+    const bool is_seldom = i == static_cast<std::size_t>(Limit::host_load);
+    CHECK(coverage.only[i] >= (is_seldom ? 0 : 10 * share));
   }
   CHECK(coverage.beside_chunks >= 50 * share);
   CHECK(coverage.of_chunks >= 20 * share);
@@ -83,6 +113,9 @@ void check_coverage(const Coverage& coverage, std::int64_t share) {
   CHECK(coverage.without_line >= 500 * share);
   CHECK(coverage.preemptions >= 100 * share);
   CHECK(coverage.rejections >= 20 * share);
+  CHECK(coverage.draft_tokens >= 10'000 * share);
+  CHECK(coverage.loads >= 20 * share);
+  CHECK(coverage.by_policy.size() == 10);  // each policy and the one that drafts
 }
 
 TEST_CASE("both steppers give the same integers: 200 deployments") {

@@ -155,6 +155,7 @@ class PlainReplica {
     frozen_context_ += attended(item.record.prompt + item.record.output - 2);
     outcome_.finished.push_back(item.record);
     workload_.finished(item.record.id, now_);
+    on_finished();
   }
 
   // --- price
@@ -273,8 +274,10 @@ class PlainReplica {
     return static_cast<std::int64_t>(running_.size()) >= engine_.setup.max_num_seqs;
   }
 
-  /// Fills `runs_` and the lists, for a step that begins now.
+  /// Fills `runs_` and the lists, for a step that begins now, or sets wake_.
   virtual void schedule() = 0;
+  /// A sequence has emitted its last token and left.
+  virtual void on_finished() {}
 
   const PlainEngine& engine_;
   Workload& workload_;

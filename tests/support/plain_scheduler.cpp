@@ -1,6 +1,7 @@
 #include "tests/support/plain_scheduler.hpp"
 
 #include "tests/support/plain_replica.hpp"
+#include "tests/support/plain_sglang.hpp"
 
 namespace inferometer::testing {
 
@@ -245,7 +246,8 @@ class PlainEngines : public PlainReplica {
 }  // namespace
 
 PlainOutcome run_plainly(const PlainEngine& engine, Workload& workload) {
-  return PlainEngines(engine, workload).run();
+  return engine.setup.policy == "sglang" ? run_sglang_plainly(engine, workload)
+                                         : PlainEngines(engine, workload).run();
 }
 
 }  // namespace inferometer::testing

@@ -14,6 +14,15 @@
 
 namespace inferometer::testing {
 
+/// Of policy sglang.
+struct PlainSgLangKeys {
+  std::int64_t chunk_size = 0;  ///< chunked_prefill_size
+  std::int64_t max_prefill_tokens = 0;
+  std::int64_t first_ratio = 0;  ///< new-token ratio, in billionths: 0.7 times schedule_conservativeness
+  bool mixed_chunk = false;
+  bool spare_page = true;
+};
+
 /// The engine's numbers and those of its policy, with the names of the engine keys.
 struct PlainEngine {
   EngineSetup setup;        ///< `keys` is not looked at
@@ -27,6 +36,7 @@ struct PlainEngine {
   bool reserve_max_new = false;  ///< what a request may emit is set aside, or the whole model's length
   Duration wait_window{};
   bool static_padding = true;
+  PlainSgLangKeys sglang{};
 };
 
 struct PlainOutcome {

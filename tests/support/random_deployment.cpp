@@ -7,6 +7,7 @@
 #include "tests/support/random_content.hpp"
 #include "tests/support/random_prices.hpp"
 #include "tests/support/random_swap.hpp"
+#include "tests/support/random_techniques.hpp"
 
 namespace inferometer::testing {
 namespace {
@@ -143,9 +144,25 @@ std::int64_t draw_watermark(Dice& dice, EngineSetup& setup) {
   return std::min(setup.max_model_len, (setup.blocks - kept) * setup.block_size);
 }
 
+/// Dice of their own: what has none of them stays as it is.
+void draw_techniques(Dice dice, EngineSetup& setup) {
+  if (dice.chance(30)) {
+    setup.speculation = random_rule(dice);
+  }
+  if (dice.chance(35)) {
+    setup.offload = random_offload(dice);
+    const std::int64_t least = ceil_div(setup.max_model_len, setup.block_size);
+    setup.blocks =
+        least + dice.one_of({0, least / 4, least});  // blocks that nobody takes stay where they are
+  } else if (setup.speculation) {
+    setup.speculation->recomputes_last_hit = dice.chance(40);
+  }
+}
+
 Limits draw_chunked_prefill(Dice& dice, Traffic traffic, EngineSetup& setup) {
   const bool chunked = traffic == Traffic::long_prompts || dice.chance(85);
-  std::int64_t budget = setup.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
+  const std::int64_t tokens_per_decode = setup.speculation ? setup.speculation->tokens + 1 : 1;
+  std::int64_t budget = setup.max_num_seqs * tokens_per_decode + dice.one_of({0, 1, 7, 32, 100, 256});
   if (!chunked) {
     budget = std::max(budget, setup.max_model_len);
   }
@@ -188,12 +205,15 @@ Limits draw_trtllm(Dice& dice, Traffic traffic, EngineSetup& setup) {
   return {tokens, setup.max_model_len};
 }
 
-Limits draw_policy(Dice& dice, Traffic traffic, EngineSetup& setup) {
+Limits draw_policy(Dice& dice, std::optional<std::uint64_t> techniques, Traffic traffic, EngineSetup& setup) {
   const std::int64_t longest = setup.max_model_len;
   setup.policy = dice.name_of({"static", "orca", "continuous", "chunked_prefill", "chunked_prefill",
                                "sarathi", "sglang", "trtllm", "priority", "shortest_job_first"});
   if (traffic == Traffic::long_prompts && dice.chance(60)) {
     setup.policy = dice.name_of({"chunked_prefill", "sarathi"});  // whose chunks go on alike for many steps
+  }
+  if (techniques && setup.policy == "chunked_prefill") {
+    draw_techniques(Dice(*techniques, "tests/random_deployment/techniques"), setup);
   }
   if (setup.policy == "chunked_prefill" || setup.policy == "priority" ||
       setup.policy == "shortest_job_first") {
@@ -234,7 +254,10 @@ void draw_promise(Dice& dice, RandomDeployment& deployment) {
     deployment.promise_steps = dice.one_of({1, 2, 3, 7, 50});
   } else if (percent <= 20) {
     deployment.promise = RandomDeployment::Promise::resting;
-    // It changes plans in hindsight, which nobody may who looks for prefixes.
+    // It changes plans in hindsight, which nobody may who looks for prefixes; and whoever drafts does it for
+    // all.
+    deployment.setup.speculation.reset();
+    deployment.setup.offload.reset();
     deployment.setup.keys += key_without_prefix_cache(deployment.setup.policy);
   }
   deployment.has_line = !dice.chance(5);
@@ -369,14 +392,15 @@ ReplicaConfig RandomDeployment::replica(Stepper stepper) const {
 }
 
 std::string RandomDeployment::describe() const {
-  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
-                     std::to_string(setup.block_size) + ", max_model_len " +
-                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
-                     std::to_string(setup.max_num_seqs) + ", window " +
-                     (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) +
-                     ", promise " + to_text(promise) + " " + std::to_string(promise_steps) +
-                     (has_line ? ", line" : ", no line") + ", clients " + std::to_string(clients) +
-                     ", think_ps " + std::to_string(think.count()) + "\n" + prices + "\n";
+  std::string text =
+      setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+      std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
+      ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
+      (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) + ", promise " +
+      to_text(promise) + " " + std::to_string(promise_steps) + (has_line ? ", line" : ", no line") +
+      ", clients " + std::to_string(clients) + ", think_ps " + std::to_string(think.count()) +
+      (setup.speculation ? to_text(*setup.speculation) : "") +
+      (setup.offload ? to_text(*setup.offload) : "") + "\n" + prices + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
@@ -385,15 +409,18 @@ std::string RandomDeployment::describe() const {
   return text;
 }
 
-RandomDeployment random_deployment(std::uint64_t seed) {
+RandomDeployment random_deployment(std::uint64_t seed, bool with_techniques) {
   Dice dice(seed, "tests/random_deployment");
   RandomDeployment deployment;
   const auto traffic = static_cast<Traffic>(dice.between(0, static_cast<std::int64_t>(Traffic::idle_gaps)));
   draw_memory(dice, traffic, deployment.setup);
-  const Limits limits = draw_policy(dice, traffic, deployment.setup);
-  RandomPrices prices =
-      random_prices(dice, deployment.setup.max_model_len,
-                    {.max_tokens = limits.step_tokens, .max_rows = deployment.setup.max_num_seqs});
+  const Limits limits =
+      draw_policy(dice, with_techniques ? std::optional(seed) : std::nullopt, traffic, deployment.setup);
+  RandomPrices prices = random_prices(
+      dice, deployment.setup.max_model_len,
+      {.max_tokens = limits.step_tokens,
+       .max_rows = deployment.setup.max_num_seqs,
+       .max_queries = deployment.setup.speculation ? deployment.setup.speculation->tokens + 1 : 1});
   deployment.setup.window = prices.window;
   deployment.pricer = std::move(prices.pricer);
   deployment.work = prices.work;
@@ -403,7 +430,7 @@ RandomDeployment random_deployment(std::uint64_t seed) {
     deployment.pricer = std::make_shared<PricesOnly>(deployment.pricer);
   }
   draw_requests(dice, traffic, std::max<std::int64_t>(limits.fitting, 2), deployment);
-  if (dice.chance(60)) {
+  if (dice.chance(60) || deployment.setup.offload) {
     draw_contents(dice, deployment.requests);
   }
   if (deployment.clients == 0 && dice.chance(40)) {

@@ -44,7 +44,8 @@ struct RandomDeployment {
   [[nodiscard]] std::string describe() const;
 };
 
-/// The same for the same seed, on any machine.
-RandomDeployment random_deployment(std::uint64_t seed);
+/// The same for the same seed, on any machine. `with_techniques`: engines that can may draft tokens and have
+/// host memory.
+RandomDeployment random_deployment(std::uint64_t seed, bool with_techniques = false);
 
 }  // namespace inferometer::testing

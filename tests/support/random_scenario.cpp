@@ -35,16 +35,23 @@ std::string draw_watermark(Dice& dice, PlainEngine& engine, std::int64_t max_per
   return std::string("watermark: 0.") + (percent < 10 ? "0" : "") + std::to_string(percent);
 }
 
-void draw_sglang(Dice& dice, EngineSetup& setup) {
-  const bool mixed = dice.chance(30);
-  const std::int64_t chunk =
-      setup.block_size + (mixed ? setup.max_num_seqs : 0) + dice.one_of({0, 3, 20, 100});
-  setup.keys = "chunked_prefill_size: " + std::to_string(chunk) +
-               ", max_prefill_tokens: " + std::to_string(dice.one_of({1, 20, 100})) +
-               ", schedule_policy: " + (dice.chance(30) ? "lpm" : "fcfs") +
-               ", schedule_conservativeness: " + (dice.chance(50) ? "1" : "0.05") +
-               ", enable_mixed_chunk: " + (mixed ? "true" : "false") +
-               ", spare_page: " + (dice.chance(50) ? "true" : "false");
+void draw_sglang(Dice& dice, PlainEngine& engine) {
+  EngineSetup& setup = engine.setup;
+  PlainSgLangKeys& sglang = engine.sglang;
+  sglang.mixed_chunk = dice.chance(30);
+  sglang.chunk_size =
+      setup.block_size + (sglang.mixed_chunk ? setup.max_num_seqs : 0) + dice.one_of({0, 3, 20, 100});
+  sglang.max_prefill_tokens = dice.one_of({1, 20, 100});
+  // Without a prefix cache the longest cached prefix comes first wherever it stands.
+  const std::string order = dice.chance(30) ? "lpm" : "fcfs";
+  const bool is_bold = !dice.chance(50);
+  sglang.first_ratio = is_bold ? 35'000'000 : 700'000'000;
+  sglang.spare_page = dice.chance(50);
+  setup.keys = "chunked_prefill_size: " + std::to_string(sglang.chunk_size) +
+               ", max_prefill_tokens: " + std::to_string(sglang.max_prefill_tokens) +
+               ", schedule_policy: " + order + ", schedule_conservativeness: " + (is_bold ? "0.05" : "1") +
+               ", enable_mixed_chunk: " + (sglang.mixed_chunk ? "true" : "false") +
+               ", spare_page: " + (sglang.spare_page ? "true" : "false");
 }
 
 void draw_trtllm(Dice& dice, PlainEngine& engine) {
@@ -95,7 +102,7 @@ void draw_policy(Dice& dice, PlainEngine& engine) {
       setup.policy == "shortest_job_first") {
     draw_chunked_prefill(dice, engine);
   } else if (setup.policy == "sglang") {
-    draw_sglang(dice, setup);
+    draw_sglang(dice, engine);
     setup.keys += key_without_prefix_cache(setup.policy);  // the plain loop has none
   } else if (setup.policy == "trtllm") {
     draw_trtllm(dice, engine);

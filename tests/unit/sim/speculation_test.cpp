@@ -3,7 +3,9 @@
 
 #include "sim/batch/speculation.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -137,6 +139,75 @@ TEST_CASE("nothing is drafted while more sequences decode than may") {
   CHECK(counted.emitted == std::vector<std::int64_t>{2, 2, 3});
   CHECK(counted.queries == std::vector<std::int64_t>{3, 1, 3});
   CHECK(counted.drafted.drafts == 1);
+}
+
+TEST_CASE("an engine that adapts drafts fewer tokens as it finds them wrong") {
+  // A decode step takes 21 us and one more for each draft; of n drafts that were looked at none was right, so
+  // that it expects 1 / (n + 1) of them to be.
+  //   n                  0      1      2      3      4      5      6
+  //   tokens, k = 1      2      1.5    1.333  1.25   1.2    1.167  1.143    in 22 us
+  //   tokens, k = 2      3      1.75   1.444  1.313  1.24   1.194  1.163    in 23 us
+  //   best k             2      2      2      2      1      1      1
+  // While n is 3: 1.313 / 23 = .0571 and 1.25 / 22 = .0568; while it is 4: 1.24 / 23 = .0539, 1.2 / 22 =
+  // .0545.
+  SpeculationRule rule = always(2, 0.0);
+  rule.adaptive = true;
+  EngineSetup setup = engine(100, 20, rule);
+  setup.costs.fixed = 20;
+  const Counted counted = count(setup, {request_at(0, 3, 8)});
+  CHECK(counted.queries == std::vector<std::int64_t>{3, 3, 3, 3, 3, 2, 2, 2});
+  CHECK(counted.drafted.drafts == 7);
+  CHECK(counted.drafted.draft_tokens == 4 * 2 + 3 * 1);
+  CHECK(counted.drafted.most_tokens == 2);
+}
+
+TEST_CASE("an engine that adapts drafts for few sequences what it leaves out for more") {
+  // A step takes 23 us and 10 for each token. The first drafts of both are wrong: one in three is expected to
+  // be right from then on.
+  //            k = 0         k = 1
+  // both       1 in 43       1.333 in 63: 43 * 1.333 / 63 = .91
+  // one        1 in 33       1.333 in 43: 33 * 1.333 / 43 = 1.02
+  SpeculationRule rule = always(1, 0.0);
+  rule.adaptive = true;
+  EngineSetup setup = engine(100, 20, rule);
+  setup.costs = {.fixed = 23, .per_token = 10};
+  const Counted counted = count(setup, {request_at(0, 1, 4), request_at(0, 1, 3)});
+  CHECK(counted.queries == std::vector<std::int64_t>{2, 2, 1, 2});
+  CHECK(counted.emitted == std::vector<std::int64_t>{2, 2, 2, 1});
+}
+
+/// A step reads weights for 100 us, in which it computes 100 tokens, and then takes 1 us for each more.
+class RoofPricer final : public StepPricer {
+ public:
+  [[nodiscard]] StepCost price(const StepShape& shape) const override {
+    StepCost cost;
+    cost.compute = microseconds(std::max<std::int64_t>(100, shape.tokens()));
+    return cost;
+  }
+};
+
+TEST_CASE("an engine that adapts leaves drafts out beside prompts that find a seat and blocks") {
+  // 40 sequences whose drafts have all been wrong once: one in 41 is expected to be right. Alone, a draft of
+  // each costs nothing. Beside 100 tokens of a prompt it takes 40 us, and what it brings would take 100 / 41.
+  SpeculationRule rule = always(1, 0.0);
+  rule.adaptive = true;
+  std::vector<TestRequest> requests(40, request_at(0, 1, 5));
+  requests.push_back(request_at(150, 100, 1));
+  const auto queries = [&](std::int64_t seats, std::int64_t blocks) {
+    EngineSetup setup = engine(200, blocks, rule);
+    setup.block_size = 8;
+    setup.max_model_len = 120;
+    setup.max_num_seqs = seats;
+    Counted counted;
+    std::vector<Replica> replicas;
+    replicas.emplace_back(replica_config(setup), make_policy(setup), std::make_shared<RoofPricer>(), counted);
+    Simulation(make_list_workload(requests), std::move(replicas), counted).run();
+    return counted.queries;
+  };
+  CHECK(queries(41, 200) == std::vector<std::int64_t>{2, 2, 1, 2, 2});
+  CHECK(queries(40, 200) == std::vector<std::int64_t>{2, 2, 2, 2, 2, 2});
+  // Each of the 40 holds a block of eight tokens: 12 are left, and the prompt takes 13.
+  CHECK(queries(41, 52) == std::vector<std::int64_t>{2, 2, 2, 2, 2, 2});
 }
 
 TEST_CASE("a budget that cannot verify the drafts of all sequences is refused") {
