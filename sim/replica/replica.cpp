@@ -54,7 +54,8 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
   }
   state_.store().requeue = policy_->requeue();
   if (config_.swap) {
-    INFEROMETER_CHECK(pipeline_ == nullptr && !config_.caches_prefixes, "blocks are one sequence's alone");
+    INFEROMETER_CHECK(pipeline_ == nullptr || pipeline_->stages() == 1, "stages would copy at other times");
+    INFEROMETER_CHECK(!config_.caches_prefixes, "blocks are one sequence's alone");
     state_.store().swap_blocks = config_.swap->blocks;
   }
   if (config_.offload) {
