@@ -34,6 +34,7 @@ struct KernelFit {
   std::string variant;
   RooflineConstants roofline;
   RegressionTrees trees;        ///< log(time / roofline) over kernel_features(); empty: none
+  std::vector<double> slopes;   ///< experts only: added to `trees`, linear_trend() over their edges
   RegressionTrees trees_in_l2;  ///< the same where fits_in_l2(); empty: `trees` hold there, too
   std::vector<double> rows;  ///< GEMM and experts only: measured rows (tokens), ascending; empty: not known
   std::vector<SizeCurve> curves;     ///< collectives only, by number of GPUs

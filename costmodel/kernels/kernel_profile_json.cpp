@@ -16,6 +16,7 @@
 #include "base/config/file_text.hpp"
 #include "base/error.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
+#include "costmodel/kernels/linear_trend.hpp"
 #include "costmodel/kernels/tree_text.hpp"
 
 namespace inferometer {
@@ -108,6 +109,9 @@ std::string fit_json(const KernelFit& fit) {
   }
   if (fit.trees.tree_count() > 0) {
     text += ",\n     \"trees\": " + trees_json(fit.trees);
+  }
+  if (!fit.slopes.empty()) {
+    text += ",\n     \"slopes\": " + list(fit.slopes, number);
   }
   if (fit.trees_in_l2.tree_count() > 0) {
     text += ",\n     \"trees_in_l2\": " + trees_json(fit.trees_in_l2);
@@ -279,6 +283,13 @@ class ProfileReader {
     }
     if (object["trees_in_l2"].get(part) == simdjson::SUCCESS) {
       fit.trees_in_l2 = trees(part);
+    }
+    if (object["slopes"].get(part) == simdjson::SUCCESS) {
+      fit.slopes = figures(object, "slopes");
+      if (fit.slopes.size() != fit.trees.edges().size() ||
+          !(largest_trend(fit.slopes, fit.trees.edges()) <= RegressionTrees::kMostValue)) {
+        refuse("\"slopes\" are one for each feature that the trees cut, and small");
+      }
     }
     const std::size_t features = feature_count(fit.family);
     for (const RegressionTrees* grown : {&fit.trees, &fit.trees_in_l2}) {
