@@ -273,8 +273,8 @@ std::vector<SizeCurve> curves_through(std::span<const MeasuredKernel> points, co
   return curves;
 }
 
-/// Positions of the axes that make a shape, by family.
-std::vector<std::size_t> shape_axes(KernelFamily family) {
+/// Positions of the axes that are held out together, by family.
+std::vector<std::size_t> shape_axes(KernelFamily family, SplitBy split) {
   switch (family) {
     case KernelFamily::gemm:
       return {1, 2};
@@ -283,7 +283,8 @@ std::vector<std::size_t> shape_axes(KernelFamily family) {
     case KernelFamily::decode_attention:
       return {2, 3};
     case KernelFamily::moe:
-      return {1, 2, 3, 4};
+      return split == SplitBy::model ? std::vector<std::size_t>{1, 2, 3, 4}
+                                     : std::vector<std::size_t>{1, 2, 3, 4, 5, 6};
     case KernelFamily::mla_prefill:
       return {0, 3};
     case KernelFamily::mla_decode:
@@ -304,7 +305,7 @@ Axes split_key(const MeasuredKernel& point, SplitBy split) {
     return point.call.axes;
   }
   Axes key{};
-  for (const std::size_t axis : shape_axes(point.call.family)) {
+  for (const std::size_t axis : shape_axes(point.call.family, split)) {
     key[axis] = point.call.axes[axis];
   }
   return key;

@@ -16,7 +16,7 @@ constexpr double kHalf = 0.5;
 /// that say nearly the same share what they say (ridge regression).
 std::vector<double> ridge_slopes(const std::vector<std::vector<double>>& features,
                                  std::span<const double> targets) {
-  constexpr double kPenalty = 0.005;        // of the number of points
+  constexpr double kPenalty = 0.04;         // of the number of points; by cross-validation
   constexpr double kLeastDeviation = 1e-9;  // below it a feature is the same everywhere
   constexpr double kDigits = 1e-5;          // profiles are read by people, too
   const auto rows = static_cast<Eigen::Index>(targets.size());

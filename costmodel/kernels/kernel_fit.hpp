@@ -32,6 +32,7 @@ struct SizeCurve {
 struct KernelFit {
   KernelFamily family = KernelFamily::gemm;
   std::string variant;
+  std::string library;  ///< "tensorrt-llm 1.3.0rc20": borrowed from there; empty: of the profile's own
   RooflineConstants roofline;
   RegressionTrees trees;        ///< log(time / roofline) over kernel_features(); empty: none
   std::vector<double> slopes;   ///< experts only: added to `trees`, linear_trend() over their edges

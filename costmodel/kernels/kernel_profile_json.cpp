@@ -95,11 +95,12 @@ std::string range_json(const KernelFit& fit) {
 }
 
 std::string fit_json(const KernelFit& fit) {
+  const std::string library = fit.library.empty() ? "" : ", \"library\": " + json_text(fit.library);
   std::string text = fmt::format(
-      "    {{\"family\": \"{}\", \"variant\": \"{}\", \"points\": {},\n     \"range\": {},\n     "
+      "    {{\"family\": \"{}\", \"variant\": \"{}\"{}, \"points\": {},\n     \"range\": {},\n     "
       "\"roofline\": {},\n"
       "     \"errors\": {}",
-      to_string(fit.family), fit.variant, fit.points, range_json(fit), roofline_json(fit.roofline),
+      to_string(fit.family), fit.variant, library, fit.points, range_json(fit), roofline_json(fit.roofline),
       list(fit.regions, error_json));
   if (!fit.rows.empty()) {
     text += ",\n     \"rows\": " + list(fit.rows, number);
@@ -258,6 +259,10 @@ class ProfileReader {
     const auto variants = info(result.family).variants;
     if (std::find(variants.begin(), variants.end(), result.variant) == variants.end()) {
       refuse("\"" + result.variant + "\" is no variant of " + family);
+    }
+    element lender;
+    if (object["library"].get(lender) == simdjson::SUCCESS) {
+      result.library = text(object, "library");
     }
     result.points = static_cast<std::int64_t>(figure(object, "points", 1, 1e12));
     result.roofline = roofline(member(object, "roofline"));
