@@ -111,9 +111,6 @@ TEST_CASE("a replica whose neighbour is drained from the start is alone") {
 
 TEST_CASE("a pipeline of one stage is none") {
   for_deployments([](RandomDeployment& deployment) {
-    if (deployment.setup.swap) {
-      return;  // not with a pipeline of any length
-    }
     Outcomes outcomes;
     const ReplicaConfig config = deployment.replica(Stepper::fast);
     std::vector<Replica> lanes;
