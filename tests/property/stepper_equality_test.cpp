@@ -39,7 +39,7 @@ struct Coverage {
     preemptions += run.recorder.totals().preemptions();
     rejections += run.census.rejected;
     draft_tokens += run.recorder.totals().pools.front().drafted.draft_tokens;
-    loads += run.offload.loads;
+    loads += run.offload.host.loads;
     if (deployment.promise == RandomDeployment::Promise::own && deployment.has_line) {
       const std::string drafts = deployment.setup.speculation ? " that drafts" : "";
       StepCounts& counts = by_policy[deployment.setup.policy + drafts];
