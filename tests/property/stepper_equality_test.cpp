@@ -118,8 +118,8 @@ void check_coverage(const Coverage& coverage, std::int64_t share) {
   CHECK(coverage.by_policy.size() == 10);  // each policy and the one that drafts
 }
 
-TEST_CASE("both steppers give the same integers: 200 deployments") {
-  check_coverage(compare_steppers(0, 200), 1);
+TEST_CASE("both steppers give the same integers: 250 deployments") {
+  check_coverage(compare_steppers(0, 250), 1);
 }
 
 TEST_CASE("both steppers give the same integers: twenty thousand deployments", "[.][nightly]") {
