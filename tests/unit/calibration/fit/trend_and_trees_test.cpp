@@ -80,19 +80,21 @@ TEST_CASE("a feature that is the same everywhere has no slope") {
 }
 
 TEST_CASE("what slopes say of points they were fitted to is taken from their trees") {
-  // Two values of a feature: trees alone and trees over a trend both meet them, and so does their mean.
+  // Three values of a feature, and at each as many points, which scatter by 0.01 about a target: trees alone
+  // and trees over a trend both find the three medians, and so does their mean.
   std::vector<std::vector<double>> columns{{}};
   std::vector<double> targets;
-  for (int i = 0; i < 40; ++i) {
-    columns[0].push_back(i % 2 == 0 ? 1 : i % 4 == 1 ? 2 : 7);
-    targets.push_back(i % 2 == 0 ? 0.4 : i % 4 == 1 ? -0.3 : 0.1);
+  for (int i = 0; i < 45; ++i) {
+    const double scatter = 0.01 * (i / 3 % 3 - 1);
+    columns[0].push_back(i % 3 == 0 ? 1 : i % 3 == 1 ? 2 : 7);
+    targets.push_back(scatter + (i % 3 == 0 ? 0.4 : i % 3 == 1 ? -0.3 : 0.1));
   }
   BoostingOptions options = kOptions;
   options.features_a_tree = 1;
   const TrendAndTrees fit = fit_trend_and_trees(columns, targets, options);
-  CHECK(value_of(fit, {1}) == Approx(0.4).margin(0.01));
-  CHECK(value_of(fit, {2}) == Approx(-0.3).margin(0.01));
-  CHECK(value_of(fit, {7}) == Approx(0.1).margin(0.01));
+  CHECK(value_of(fit, {1}) == Approx(0.4).margin(0.02));
+  CHECK(value_of(fit, {2}) == Approx(-0.3).margin(0.02));
+  CHECK(value_of(fit, {7}) == Approx(0.1).margin(0.02));
 }
 
 }  // namespace inferometer
