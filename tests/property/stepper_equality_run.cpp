@@ -216,9 +216,12 @@ class Watcher : public SimulationObserver {
     const bool bends = deployment_.pricer->price(shape) != line.first + line.growth * next;
     const bool windowed_chunks = !chunks.empty() && deployment_.setup.window.has_value();
     // A chunk at its window may bend a roof that is not the higher one; measured prices may go on as they
-    // were beyond a knot.
+    // were beyond a knot, and those of the fullest rank where the context is shared out with another
+    // remainder.
     const bool has_knots = deployment_.pricer->basis().level == CostLevel::calibrated;
-    require(bends || windowed_chunks || has_knots, "a line goes on as long as prices lie on it");
+    const bool is_shared_out = deployment_.attention_ranks > 1;
+    require(bends || windowed_chunks || has_knots || is_shared_out,
+            "a line goes on as long as prices lie on it");
     Limit limit = windowed_chunks ? Limit::chunk_window : Limit::roof;
     if ((line.first.host + line.growth.host * next).count() < 0) {
       limit = Limit::host;

@@ -424,6 +424,7 @@ RandomDeployment random_deployment(std::uint64_t seed, bool with_techniques) {
   deployment.setup.window = prices.window;
   deployment.pricer = std::move(prices.pricer);
   deployment.work = prices.work;
+  deployment.attention_ranks = prices.attention_ranks;
   deployment.prices = std::move(prices.text);
   draw_promise(dice, deployment);
   if (!deployment.has_line) {

@@ -29,8 +29,9 @@ struct RandomDeployment {
   std::int64_t promise_steps = 0;
   bool has_line = true;  ///< false: the pricer prices steps one by one only
   std::shared_ptr<const StepPricer> pricer;
-  std::optional<WorkTotals> work;  ///< empty account of the model; none for round prices
-  std::string prices;              ///< what the pricer was made of, for failure messages
+  std::optional<WorkTotals> work;    ///< empty account of the model; none for round prices
+  std::string prices;                ///< what the pricer was made of, for failure messages
+  std::int64_t attention_ranks = 1;  ///< over which it spreads sequences
   std::vector<TestRequest> requests;
   std::int64_t clients = 0;  ///< 0: open loop
   Duration think{};

@@ -206,7 +206,8 @@ RandomPrices random_prices(Dice& dice, std::int64_t longest, const PricerLimits&
     cross_host(dice, longest, limits, *priced.pricer(hostless, {1, 1}), options);
   }
   return {priced.pricer(options, limits), priced.model.sliding_window,
-          WorkTotals(priced.model, priced.parallelism.split()), describe(priced, options)};
+          WorkTotals(priced.model, priced.parallelism.split()), describe(priced, options),
+          priced.parallelism.attention_data};
 }
 
 }  // namespace inferometer::testing

@@ -18,6 +18,7 @@ struct RandomPrices {
   std::optional<std::int64_t> window;  ///< of the model's attention
   std::optional<WorkTotals> work;      ///< empty account of the model; none for round prices
   std::string text;                    ///< for failure messages
+  std::int64_t attention_ranks = 1;
 };
 
 /// Of a shipped model on a shipped GPU, or of round microseconds (so that arrivals fall on the ends of
