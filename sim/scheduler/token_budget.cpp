@@ -122,7 +122,8 @@ void TokenBudget::admit(const ReplicaView& view, StepPlan& plan, std::int64_t bu
   }
 }
 
-// It must find room for all of it, as whoever is admitted by the gate for whole sequences.
+// It must find room for all of it, as whoever is admitted: a head of the queue that is blocked is blocked
+// either way, and stays so.
 bool TokenBudget::try_load(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,
                            std::int64_t& free) const {
   const std::int64_t saved = view.blocks_for(cached.tokens) - cached.idle_blocks;
@@ -164,19 +165,10 @@ Stability TokenBudget::stability(const ReplicaView& view, const StepPlan& plan, 
   if (!has_room(view, plan)) {
     return Stability::until_change(false);
   }
-  if (!view.waiting().empty() && is_about_to_change(view, plan)) {
+  if (caches_prefixes_ && !plan.chunks.empty() && !view.waiting().empty()) {
     return Stability::ask_every_step();
   }
   return Stability::until_change(arrival_matters);
-}
-
-// Chunks may write what the head of the queue begins with. Where it is blocked because all that is kept of it
-// in host memory must find room, it needs less room once that is dropped; with a gate for the whole of it, it
-// needs as much either way.
-bool TokenBudget::is_about_to_change(const ReplicaView& view, const StepPlan& plan) const {
-  return caches_prefixes_ &&
-         (!plan.chunks.empty() ||
-          (!full_sequence_gate_ && view.cached_prefix(plan, view.waiting().front()).loadable_tokens > 0));
 }
 
 // Beside this plan, for one more sequence: the same until somebody leaves or a prefill ends.

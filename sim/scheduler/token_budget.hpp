@@ -52,7 +52,6 @@ class TokenBudget {
                                     bool arrival_matters) const;
 
  private:
-  [[nodiscard]] bool is_about_to_change(const ReplicaView& view, const StepPlan& plan) const;
   [[nodiscard]] bool has_room(const ReplicaView& view, const StepPlan& plan) const;
   [[nodiscard]] std::int64_t capped(std::int64_t tokens) const;
   bool try_admit(const ReplicaView& view, StepPlan& plan, SequenceId id, const CachedPrefix& cached,

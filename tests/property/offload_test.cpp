@@ -35,8 +35,7 @@ RandomEngine random_engine(std::uint64_t seed) {
                  .per_row = dice.between(0, 1)};
   setup.keys =
       "max_num_batched_tokens: " + std::to_string(setup.max_num_seqs + dice.one_of({0, 5, 30, 300})) +
-      ", watermark: " + dice.name_of({"0", "0.1"}) +
-      ", admission: " + dice.name_of({"full_isl", "first_chunk"});
+      ", watermark: " + dice.name_of({"0", "0.1"});
   setup.offload = random_offload(dice);
   std::int64_t arrival = 0;
   const std::int64_t gap = dice.one_of({0, 50, 3000});

@@ -160,7 +160,9 @@ void draw_techniques(Dice dice, EngineSetup& setup) {
 }
 
 Limits draw_chunked_prefill(Dice& dice, Traffic traffic, EngineSetup& setup) {
-  const bool chunked = traffic == Traffic::long_prompts || dice.chance(85);
+  // What scenarios with host memory must have.
+  const bool chunked = traffic == Traffic::long_prompts || dice.chance(85) || setup.offload;
+  const bool is_gate_full = dice.chance(50) || setup.offload;
   const std::int64_t tokens_per_decode = setup.speculation ? setup.speculation->tokens + 1 : 1;
   std::int64_t budget = setup.max_num_seqs * tokens_per_decode + dice.one_of({0, 1, 7, 32, 100, 256});
   if (!chunked) {
@@ -170,7 +172,7 @@ Limits draw_chunked_prefill(Dice& dice, Traffic traffic, EngineSetup& setup) {
   setup.keys = "max_num_batched_tokens: " + std::to_string(budget) +
                ", long_prefill_token_threshold: " + std::to_string(threshold) +
                ", enable_chunked_prefill: " + (chunked ? "true" : "false") +
-               ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
+               ", admission: " + (is_gate_full ? "full_isl" : "first_chunk");
   draw_watermark(dice, setup);  // which only holds while something runs
   if (setup.policy == "shortest_job_first") {
     setup.keys += std::string(", shortest_by: ") + (dice.chance(50) ? "prompt" : "max_new_tokens") +
