@@ -88,14 +88,20 @@ std::size_t CalibratedDecode::knot_below(std::int64_t decodes, std::int64_t cont
   return static_cast<std::size_t>(std::min(exponent_below(mean), kKnots - 1));
 }
 
+/// Of the table, or made in `beyond_table`.
+const CalibratedDecode::Row& CalibratedDecode::row_for(std::int64_t decodes, Row& beyond_table) const {
+  const auto index = static_cast<std::size_t>(decodes);
+  if (index < rows_.size()) {
+    return rows_[index];
+  }
+  beyond_table = row_of(decodes);
+  return beyond_table;
+}
+
 void CalibratedDecode::add(std::int64_t decodes, std::int64_t context, bool beside_prefill,
                            StepCost& cost) const {
-  const auto index = static_cast<std::size_t>(decodes);
   Row beyond_table;
-  if (index >= rows_.size()) {
-    beyond_table = row_of(decodes);
-  }
-  const Row& row = index < rows_.size() ? rows_[index] : beyond_table;
+  const Row& row = row_for(decodes, beyond_table);
   const std::size_t at = knot_below(decodes, context);
   const Knot& knot = row[at];
   const std::int64_t beyond = std::max<std::int64_t>(context - context_at(decodes, at), 0);
@@ -113,12 +119,8 @@ void CalibratedDecode::add(std::int64_t decodes, std::int64_t context, bool besi
 
 void CalibratedDecode::add_growth(std::int64_t decodes, std::int64_t context, std::int64_t context_growth,
                                   StepLine& line) const {
-  const auto index = static_cast<std::size_t>(decodes);
   Row beyond_table;
-  if (index >= rows_.size()) {
-    beyond_table = row_of(decodes);
-  }
-  const Row& row = index < rows_.size() ? rows_[index] : beyond_table;
+  const Row& row = row_for(decodes, beyond_table);
   const std::size_t at = knot_below(decodes, context);
   const Duration growth(row[at].slope_ps * context_growth);
   (row[at].is_compute_bound ? line.growth.compute : line.growth.bandwidth) += growth;

@@ -44,6 +44,7 @@ class CalibratedDecode {
   [[nodiscard]] KernelCall call_at(double batch, double context) const;
   [[nodiscard]] double correction(int batch_exponent, int knot) const;
   [[nodiscard]] Row row_of(std::int64_t batch) const;
+  [[nodiscard]] const Row& row_for(std::int64_t batch, Row& beyond_table) const;
   /// The knot at or below the mean context.
   [[nodiscard]] static std::size_t knot_below(std::int64_t decodes, std::int64_t context);
   static constexpr std::int64_t context_at(std::int64_t decodes, std::size_t knot) { return decodes << knot; }

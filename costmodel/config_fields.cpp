@@ -50,7 +50,8 @@ bool ConfigFields::says_something(std::string_view key) const {
   }
 }
 
-std::optional<std::int64_t> ConfigFields::count(std::string_view key, std::int64_t max) {
+std::optional<std::int64_t> ConfigFields::whole_number(std::string_view key, std::int64_t min,
+                                                       std::int64_t max) {
   const nlohmann::json* value = given(key);
   if (value == nullptr) {
     return std::nullopt;
@@ -58,12 +59,21 @@ std::optional<std::int64_t> ConfigFields::count(std::string_view key, std::int64
   const bool fits_in_64_bits =
       value->is_number_integer() &&
       !(value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{INT64_MAX});
-  const std::int64_t number = fits_in_64_bits ? value->get<std::int64_t>() : 0;
-  if (number < 1 || number > max) {
-    fail(key, shown(key) + " is not a whole number from 1 to " + std::to_string(max));
+  const std::int64_t number = fits_in_64_bits ? value->get<std::int64_t>() : min - 1;
+  if (number < min || number > max) {
+    fail(key,
+         shown(key) + " is not a whole number from " + std::to_string(min) + " to " + std::to_string(max));
     return std::nullopt;
   }
   return number;
+}
+
+std::optional<std::int64_t> ConfigFields::count(std::string_view key, std::int64_t max) {
+  return whole_number(key, 1, max);
+}
+
+std::optional<std::int64_t> ConfigFields::count_or_none(std::string_view key, std::int64_t max) {
+  return whole_number(key, 0, max);
 }
 
 std::int64_t ConfigFields::required_count(std::string_view key, std::int64_t max) {

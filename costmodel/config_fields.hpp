@@ -26,6 +26,8 @@ class ConfigFields {
   std::optional<std::int64_t> count(std::string_view key, std::int64_t max);
   /// The same; absence is a mistake too. 0 when there was one.
   std::int64_t required_count(std::string_view key, std::int64_t max);
+  /// A whole number from 0 to `max`. Absent or null: nullopt. A mistake is noted and reads as nullopt.
+  std::optional<std::int64_t> count_or_none(std::string_view key, std::int64_t max);
   bool flag_or(std::string_view key, bool fallback);
   std::optional<std::string> text(std::string_view key);
 
@@ -39,6 +41,7 @@ class ConfigFields {
 
  private:
   [[nodiscard]] const nlohmann::json* given(std::string_view key) const;
+  std::optional<std::int64_t> whole_number(std::string_view key, std::int64_t min, std::int64_t max);
 
   const JsonObject& object_;
   Diagnostics& diagnostics_;

@@ -72,9 +72,12 @@ struct Refusal {
   const char* reason;
 };
 
-constexpr Refusal kRefusals[] = {
+constexpr Refusal kRefusedFlags[] = {
     {"is_encoder_decoder", "encoder-decoder models are not priced; only decoder-only ones are"},
     {"mlp_bias", "a bias in the feed-forward layers is not priced"},
+};
+
+constexpr Refusal kRefusals[] = {
     {"sliding_window_pattern", "windows that differ between layers are not priced"},
 };
 
@@ -90,6 +93,11 @@ void refuse_multimodal(ConfigFields& fields) {
 }
 
 void refuse_what_is_not_priced(ConfigFields& fields) {
+  for (const Refusal& refusal : kRefusedFlags) {
+    if (fields.flag_or(refusal.key, false)) {
+      fields.fail(refusal.key, fields.shown(refusal.key) + ": " + refusal.reason);
+    }
+  }
   for (const Refusal& refusal : kRefusals) {
     if (fields.says_something(refusal.key)) {
       fields.fail(refusal.key, fields.shown(refusal.key) + ": " + refusal.reason);
@@ -186,6 +194,10 @@ void read_latent_attention(ConfigFields& fields, ModelSpec& model) {
   latent.rope_dim = fields.required_count("qk_rope_head_dim", kMaxHeadDim);
   latent.nope_dim = fields.required_count("qk_nope_head_dim", kMaxHeadDim);
   latent.value_dim = fields.required_count("v_head_dim", kMaxHeadDim);
+  if (fields.flag_or("attention_bias", false)) {
+    fields.fail("attention_bias",
+                fields.shown("attention_bias") + ": a bias in latent attention is not priced");
+  }
   model.head_dim = latent.nope_dim + latent.rope_dim;
   model.latent = latent;
 }

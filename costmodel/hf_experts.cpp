@@ -100,12 +100,8 @@ void read_deepseek(ConfigFields& fields, ModelSpec& model, MixtureOfExperts& moe
   read_counts(fields, "n_routed_experts", moe);
   moe.ffn = fields.required_count("moe_intermediate_size", kMaxFfn);
   model.ffn = fields.required_count("intermediate_size", kMaxFfn);
-  if (fields.says_something("n_shared_experts")) {
-    moe.shared_ffn = moe.ffn * fields.count("n_shared_experts", kMaxSharedExperts).value_or(0);
-  }
-  const std::int64_t first = fields.says_something("first_k_dense_replace")
-                                 ? fields.count("first_k_dense_replace", kMaxLayers).value_or(0)
-                                 : 0;
+  moe.shared_ffn = moe.ffn * fields.count_or_none("n_shared_experts", kMaxSharedExperts).value_or(0);
+  const std::int64_t first = fields.count_or_none("first_k_dense_replace", kMaxLayers).value_or(0);
   const std::int64_t every = fields.count("moe_layer_freq", kMaxLayers).value_or(1);
   moe.dense_layers = layers_without(
       model.layers, [&](std::int64_t number) { return number >= first && number % every == 0; });
@@ -114,9 +110,7 @@ void read_deepseek(ConfigFields& fields, ModelSpec& model, MixtureOfExperts& moe
   for (const char* key : {"n_group", "topk_group"}) {
     static_cast<void>(fields.count(key, kMaxExperts));
   }
-  if (fields.says_something("num_nextn_predict_layers")) {
-    model.prediction_layers = fields.count("num_nextn_predict_layers", kMaxLayers).value_or(0);
-  }
+  model.prediction_layers = fields.count_or_none("num_nextn_predict_layers", kMaxLayers).value_or(0);
 }
 
 void read_mixture(ConfigFields& fields, ExpertRule rule, ModelSpec& model, MixtureOfExperts& moe) {

@@ -122,10 +122,17 @@ bool has_8_bit_cache(const Json& config) {
 
 void read_quantization(ConfigFields& fields, ModelSpec& model) {
   for (const char* key : {"quantization_config", "compression_config"}) {
-    if (!fields.says_something(key)) {
+    if (!fields.has(key) || fields.raw(key)->is_null()) {
       continue;
     }
     const Json& config = *fields.raw(key);
+    if (!config.is_object()) {
+      fields.fail(key, fields.shown(key) + " is not an object; leave the key out when nothing is quantised");
+      return;
+    }
+    if (config.empty()) {
+      continue;
+    }
     const std::optional<std::string> format = QuantizationReader(fields, key).format(config);
     if (!format) {
       return;

@@ -84,9 +84,9 @@ LayerWindows read_window_by_layer(ConfigFields& fields, std::int64_t layers, std
     return windows(window, full.value_or(std::vector<std::int64_t>{}), layers);
   }
   // The layers below max_window_layers attend to everything, those above look back one window.
-  const bool none_full = fields.has("max_window_layers") && !fields.says_something("max_window_layers");
+  const std::int64_t when_absent = fields.has("max_window_layers") ? 0 : kDefaultFullLayers;  // or null
   const std::int64_t full_layers =
-      none_full ? 0 : fields.count("max_window_layers", kMaxLayers).value_or(kDefaultFullLayers);
+      fields.count_or_none("max_window_layers", kMaxLayers).value_or(when_absent);
   return windows(window, every(1, 0, std::min(full_layers, layers)), layers);
 }
 

@@ -26,7 +26,7 @@ struct StepCost {
   Duration compute{};        ///< under the compute roof
   Duration bandwidth{};      ///< under the memory roof
   Duration latency{};        ///< fixed start-up of kernels
-  Duration communication{};  ///< collectives and transfers between the GPUs of the replica
+  Duration communication{};  ///< between the GPUs of the replica, and of KV swapped to or from their host
   Duration host{};           ///< scheduler, launch, sampling: what is not hidden behind the GPU
   Duration bubble{};         ///< waiting for a stage of the pipeline that another micro-batch holds
   Duration extrapolated{};   ///< of all these, kernels beyond what was measured; no part of its own

@@ -198,14 +198,17 @@ std::unique_ptr<Workload> make_generator(const Values& section, std::uint64_t se
   if (section.text("generator") == "closed_loop") {
     diagnostics.throw_if_any();
     const ClientOptions clients = make_clients(section);
-    return arriving.scripts ? make_session_workload(Clients(clients, requests, seed),
-                                                    *std::move(arriving.scripts), requests)
-                            : make_closed_loop_workload({clients, requests, seed}, *std::move(bodies));
+    if (arriving.scripts) {
+      return make_session_workload(Clients(clients, requests, seed), *std::move(arriving.scripts), requests);
+    }
+    return make_closed_loop_workload({clients, requests, seed}, *std::move(bodies));
   }
   std::unique_ptr<ArrivalProcess> arrivals = make_arrivals(section, arriving, seed, diagnostics);
   diagnostics.throw_if_any();
-  return arriving.scripts ? make_session_workload(std::move(arrivals), *std::move(arriving.scripts), requests)
-                          : make_generated_workload(std::move(arrivals), *std::move(bodies), requests);
+  if (arriving.scripts) {
+    return make_session_workload(std::move(arrivals), *std::move(arriving.scripts), requests);
+  }
+  return make_generated_workload(std::move(arrivals), *std::move(bodies), requests);
 }
 
 }  // namespace inferometer

@@ -44,14 +44,13 @@ SessionScript SessionScripts::next() {
   const RequestBodies::Body& opening = script.opening;
   script.turns.push_back({opening.question, opening.output, opening.max_new, Duration(0)});
   TokenCount context = TokenCount(opening.prefix.tokens) + opening.question + opening.output;
-  bool has_ended = false;
   // Drawn to the end even when the session ends early, so that other sessions stay as they are.
   for (std::int64_t left = draw_turns() - 1; left > 0; --left) {
     const LengthSampler::Lengths lengths = follow_ups_.next();
     const Duration think = options_.think_time.draw(think_stream_);
     context += lengths.prompt + lengths.output;
-    has_ended = has_ended || (options_.max_context && context > *options_.max_context);
-    if (!has_ended) {
+    script.is_cut = script.is_cut || (options_.max_context && context > *options_.max_context);
+    if (!script.is_cut) {
       script.turns.push_back(
           {lengths.prompt, lengths.output, openings_.max_new_rule().max_new(lengths.output), think});
     }

@@ -39,6 +39,7 @@ struct SessionScript {
   std::int64_t number = 0;
   RequestBodies::Body opening;     ///< prefix, class and the content of the first question
   std::vector<SessionTurn> turns;  ///< at least one
+  bool is_cut = false;             ///< it has fewer than were drawn, because of max_context
 };
 
 /// Writes sessions, one after the other: what the k-th consists of depends on nothing that happens. Copies go

@@ -67,10 +67,10 @@ class Conversation {
   std::int64_t history_tokens_ = 0;
 };
 
-class SessionWorkload : public Workload {
+class LiveSessions final : public SessionWorkload {
  public:
-  SessionWorkload(std::unique_ptr<ArrivalProcess> arrivals, std::optional<Clients> clients,
-                  SessionScripts scripts, std::int64_t requests)
+  LiveSessions(std::unique_ptr<ArrivalProcess> arrivals, std::optional<Clients> clients,
+               SessionScripts scripts, std::int64_t requests)
       : arrivals_(std::move(arrivals)),
         clients_(std::move(clients)),
         scripts_(std::move(scripts)),
@@ -120,6 +120,7 @@ class SessionWorkload : public Workload {
 
   [[nodiscard]] std::optional<Duration> delay() const override { return delay_; }
   [[nodiscard]] std::optional<std::int64_t> size_hint() const override { return requests_; }
+  [[nodiscard]] Counts counts() const override { return counts_; }
 
  private:
   /// Something that happens to a client, or to a session of that number.
@@ -141,6 +142,8 @@ class SessionWorkload : public Workload {
     starts_.pop();
     SessionScript script = scripts_.next();
     const auto left = static_cast<std::size_t>(requests_ - begun_requests_);
+    ++counts_.begun;
+    counts_.cut += script.is_cut && script.turns.size() <= left ? 1 : 0;
     script.turns.resize(std::min(script.turns.size(), left));
     begun_requests_ += static_cast<std::int64_t>(script.turns.size());
     if (arrivals_) {
@@ -163,6 +166,7 @@ class SessionWorkload : public Workload {
   std::int64_t requests_;
   std::int64_t begun_requests_ = 0;  ///< turns of all sessions that began
   std::int64_t taken_ = 0;
+  Counts counts_;
   std::optional<Duration> delay_;
   EventQueue starts_;                                        ///< sessions that may begin
   EventQueue due_;                                           ///< sessions that go on
@@ -172,14 +176,14 @@ class SessionWorkload : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_session_workload(std::unique_ptr<ArrivalProcess> arrivals,
-                                                SessionScripts scripts, std::int64_t requests) {
-  return std::make_unique<SessionWorkload>(std::move(arrivals), std::nullopt, std::move(scripts), requests);
+std::unique_ptr<SessionWorkload> make_session_workload(std::unique_ptr<ArrivalProcess> arrivals,
+                                                       SessionScripts scripts, std::int64_t requests) {
+  return std::make_unique<LiveSessions>(std::move(arrivals), std::nullopt, std::move(scripts), requests);
 }
 
-std::unique_ptr<Workload> make_session_workload(Clients clients, SessionScripts scripts,
-                                                std::int64_t requests) {
-  return std::make_unique<SessionWorkload>(nullptr, std::move(clients), std::move(scripts), requests);
+std::unique_ptr<SessionWorkload> make_session_workload(Clients clients, SessionScripts scripts,
+                                                       std::int64_t requests) {
+  return std::make_unique<LiveSessions>(nullptr, std::move(clients), std::move(scripts), requests);
 }
 
 }  // namespace inferometer

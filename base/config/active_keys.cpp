@@ -130,41 +130,56 @@ std::string ActiveKeys::unknown_key_fault(const std::string& name, const std::st
   return start + (suggestion.empty() ? "; allowed: " + list_of(keys_) : suggestion);
 }
 
-std::string ActiveKeys::other_variant_fault(const std::string& name, const std::string& path) const {
+/// The choice that keeps a key of other choices out: of those that the section makes and whose other words
+/// have the key, the last, for it says most (one within another); "" when it makes none of them.
+std::string ActiveKeys::deciding_selector(const std::string& name) const {
   std::string selector;
-  std::vector<std::string> words;
-  const auto collect = [&](bool of_active_selectors) {
-    for (const Table::Variant& variant : table_.variants()) {
-      const bool has_it = find_key(variant.keys, name) != nullptr &&
-                          (active_key(variant.selector) != nullptr) == of_active_selectors;
-      if (has_it && (selector.empty() || variant.selector == selector)) {
-        selector = variant.selector;
-        words.push_back(variant.word);
-      }
-    }
-  };
-  // The choice that the section makes last says most: of two that have the key, the one within the other.
+  bool is_within_another = false;
   for (const Table::Variant& variant : table_.variants()) {
-    if (find_key(table_.keys(), variant.selector) == nullptr && active_key(variant.selector) != nullptr &&
-        find_key(variant.keys, name) != nullptr) {
+    const Key* const choice = variant.word.empty() ? nullptr : active_key(variant.selector);
+    if (choice == nullptr || !word_of(*choice, node_) || find_key(variant.keys, name) == nullptr) {
+      continue;
+    }
+    const bool is_within = find_key(table_.keys(), variant.selector) == nullptr;
+    if (selector.empty() || (is_within && !is_within_another)) {
       selector = variant.selector;
+      is_within_another = is_within;
     }
   }
-  collect(true);
-  if (words.empty()) {
-    collect(false);
+  return selector;
+}
+
+std::string ActiveKeys::other_variant_fault(const std::string& name, const std::string& path) const {
+  const std::string decided = deciding_selector(name);
+  std::vector<std::string> selectors;  // any of which would do, in table order
+  std::vector<std::string> words;      // of the first of them
+  for (const Table::Variant& variant : table_.variants()) {
+    if (find_key(variant.keys, name) == nullptr || (!decided.empty() && variant.selector != decided)) {
+      continue;
+    }
+    if (std::find(selectors.begin(), selectors.end(), variant.selector) == selectors.end()) {
+      selectors.push_back(variant.selector);
+    }
+    if (variant.selector == selectors.front()) {
+      words.push_back(variant.word);
+    }
   }
-  if (words.empty()) {
+  if (selectors.empty()) {
     return "";
   }
   const std::string start = fmt::format("\"{}{}\" goes with", path.empty() ? "" : path + ".", name);
-  if (words.front().empty()) {
-    return fmt::format("{} the key {}, which is not given", start, selector);
+  if (!decided.empty()) {
+    std::erase(words, "");  // the key is given, so the word is what is amiss
+    return fmt::format("{} {} {}, not with {}", start, decided, join_alternatives(words),
+                       *word_of(*active_key(decided), node_));
   }
-  const Key* const key = active_key(selector);
-  const std::optional<std::string> word = key == nullptr ? std::nullopt : word_of(*key, node_);
-  return fmt::format("{} {} {}, {}", start, selector, join_alternatives(words),
-                     word ? "not with " + *word : "and " + selector + " is not given");
+  if (selectors.size() > 1) {
+    return fmt::format("{} {}, {} of which is given", start, join_alternatives(selectors),
+                       selectors.size() == 2 ? "neither" : "none");
+  }
+  return words.front().empty() ? fmt::format("{} the key {}, which is not given", start, selectors.front())
+                               : fmt::format("{0} {1} {2}, and {1} is not given", start, selectors.front(),
+                                             join_alternatives(words));
 }
 
 ConfigNode default_node(const Key& key) {

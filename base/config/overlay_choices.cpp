@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/config/active_keys.hpp"
 
 namespace inferometer {
 namespace {
@@ -62,26 +66,70 @@ const Table* section_table(const Table& table, const std::string& name) {
   return found;
 }
 
+/// Keys of `base` that may go with a choice that `over` undoes.
+std::set<std::string> keys_undone(const ConfigNode& base, const ConfigNode& over, const Table& table) {
+  std::set<std::string> undone = undone_selectors(base, over, table);
+  std::set<std::string> keys;
+  std::copy_if(undone.begin(), undone.end(), std::inserter(keys, keys.end()), [&](const std::string& name) {
+    return is_alternative(table, name) && over.find(name) == nullptr;
+  });
+  for (const Table::Variant& variant : table.variants()) {
+    if (undone.count(variant.selector) != 0) {
+      for (const Key& key : variant.keys) {
+        keys.insert(key.name);
+        undone.insert(key.name);  // a choice within the choice goes with it
+      }
+    }
+  }
+  return keys;
+}
+
+bool are_declared_alike(const Key& a, const Key& b) {
+  const auto facts = [](const Key& key) {
+    return std::tie(key.type, key.doc, key.is_list, key.is_required, key.default_text, key.absent_doc,
+                    key.min_text, key.max_text, key.min_is_open, key.words);
+  };
+  return facts(a) == facts(b);
+}
+
+ConfigNode without(const ConfigNode& node, const std::set<std::string>& keys) {
+  ConfigNode rest = node;
+  std::erase_if(rest.entries, [&](const ConfigNode::Entry& entry) { return keys.count(entry.key) != 0; });
+  return rest;
+}
+
+/// Takes out of `leaving` what means the same to the new choices as to the former ones.
+void keep_what_goes_on(const ConfigNode& base, const ConfigNode& over, const Table& table,
+                       std::set<std::string>& leaving) {
+  const ActiveKeys before(table, base);
+  const auto goes_on = [&](const std::string& name) {
+    if (base.find(name) == nullptr || is_alternative(table, name)) {
+      return false;
+    }
+    ConfigNode changed = without(base, leaving);
+    overlay(changed, over);
+    const ActiveKeys after(table, changed);
+    const Key* const old_key = before.active_key(name);
+    const Key* const new_key = after.active_key(name);
+    return old_key != nullptr && new_key != nullptr && are_declared_alike(*old_key, *new_key);
+  };
+  // What is kept may be a choice with keys of its own.
+  for (auto kept = leaving.begin(); kept != leaving.end();) {
+    kept = std::find_if(leaving.begin(), leaving.end(), goes_on);
+    if (kept != leaving.end()) {
+      leaving.erase(kept);
+      kept = leaving.begin();
+    }
+  }
+}
+
 void drop(ConfigNode& base, const ConfigNode& over, const Table& table, const std::string& prefix,
           std::vector<std::string>& dropped) {
   if (base.kind != ConfigNode::Kind::map || over.kind != ConfigNode::Kind::map) {
     return;
   }
-  std::set<std::string> undone = undone_selectors(base, over, table);
-  std::set<std::string> leaving;
-  for (const std::string& selector : undone) {
-    if (is_alternative(table, selector) && over.find(selector) == nullptr) {
-      leaving.insert(selector);
-    }
-  }
-  for (const Table::Variant& variant : table.variants()) {
-    if (undone.count(variant.selector) != 0) {
-      for (const Key& key : variant.keys) {
-        leaving.insert(key.name);
-        undone.insert(key.name);  // a choice within the choice goes with it
-      }
-    }
-  }
+  std::set<std::string> leaving = keys_undone(base, over, table);
+  keep_what_goes_on(base, over, table, leaving);
   std::erase_if(base.entries, [&](const ConfigNode::Entry& entry) {
     const bool leaves = leaving.count(entry.key) != 0;
     if (leaves && over.find(entry.key) == nullptr) {

@@ -119,6 +119,11 @@ void BatchState::admit(SequenceId id, TimePoint now) {
 void BatchState::join(SequenceId id) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::ready, "only a ready sequence joins those that decode");
+  start_decoding(id);
+}
+
+void BatchState::start_decoding(SequenceId id) {
+  Sequence& s = at(id);
   s.state = Sequence::State::decoding;
   s.grows = !speculates();
   link(id);

@@ -107,18 +107,26 @@ class BatchState {
   /// Queues a running sequence that has no blocks any more again (SequenceStore::requeue), keeping what it
   /// has emitted.
   void preempt(SequenceId id);
+  // --- swapping (swapping.cpp) ---
+  /// A decoding sequence that has no blocks any more keeps its KV in host memory. Returns the blocks it had,
+  /// which are copied. O(swapped).
+  std::int64_t swap_out(SequenceId id);
+  /// The first of those takes blocks, for its next token too, and decodes. Returns the blocks that are
+  /// copied. O(place in the running order from its end).
+  std::int64_t swap_in(SequenceId id);
+
   /// A ready sequence, whose KV has come from elsewhere, joins those that decode.
   void join(SequenceId id);
   /// A sequence that is about to be admitted takes the blocks of its cached prefix.
   void hold_prefix(const StepPlan::Admission& admission);
   /// ... and those reserved for it.
   void reserve_blocks(const StepPlan::Admission& admission);
-  // --- KV that comes back from host memory (host_loads.cpp) ---
+  // --- KV that comes back from host memory and disk (host_loads.cpp) ---
   /// A waiting sequence takes its blocks and leaves the queue. O(place in the queue).
   void take_blocks_to_load(const StepPlan::Admission& load);
   void begin_load(SequenceId id);
-  /// The KV of so many tokens behind those that were cached has come: it waits again, ahead of the others.
-  void end_load(SequenceId id, std::int64_t tokens);
+  /// The KV of these tokens, behind those that were cached, has come: it waits again, ahead of the others.
+  void end_load(SequenceId id, const PrefixSources& found);
   /// Of those that wait with blocks, so loaded, the last gives them up. False when there is none. O(queue).
   bool give_up_a_load();
 
@@ -172,6 +180,7 @@ class BatchState {
   void add_prefilling(SequenceId id);
   void remove_prefilling(SequenceId id);
   void leave_decodes(SequenceId id);
+  void start_decoding(SequenceId id);
 
   std::shared_ptr<SequenceStore> store_;
   std::optional<std::int64_t> attention_window_;

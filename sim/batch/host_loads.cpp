@@ -1,4 +1,4 @@
-// Sequences whose KV comes back from host memory before they run.
+// Sequences whose KV comes back from host memory, or a disk behind it, before they run.
 
 #include <algorithm>
 
@@ -25,11 +25,12 @@ void BatchState::begin_load(SequenceId id) {
   at(id).state = Sequence::State::loading;
 }
 
-void BatchState::end_load(SequenceId id, std::int64_t tokens) {
+void BatchState::end_load(SequenceId id, const PrefixSources& found) {
   Sequence& s = at(id);
   INFEROMETER_CHECK(s.state == Sequence::State::loading, "KV comes to blocks that wait for it");
+  const std::int64_t tokens = found.total();
   s.computed += tokens;
-  sources_of(s).host += tokens;
+  sources_of(s) = sources_of(s) + found;
   store_->prefill_left -= tokens;
   store_->pool.prefixes()->cover(id, s.computed);
   s.state = Sequence::State::waiting;

@@ -34,6 +34,12 @@ class ReplicaView {
 
   /// Head first. Empty when nobody may be admitted at present.
   [[nodiscard]] const std::deque<SequenceId>& waiting() const { return waiting_; }
+  /// Sequences whose KV is in host memory (StepPlan::swapped_out), in order of arrival.
+  [[nodiscard]] const std::deque<SequenceId>& swapped() const { return state_.store().swapped; }
+  /// KV blocks that host memory has room for.
+  [[nodiscard]] std::int64_t swap_room() const {
+    return state_.store().swap_blocks - state_.store().swap_blocks_taken;
+  }
   /// Sequences with an unfinished prefill, in running order.
   [[nodiscard]] std::span<const SequenceId> prefilling() const { return state_.prefilling(); }
   [[nodiscard]] std::int64_t decode_count() const { return state_.decodes().count(); }

@@ -23,6 +23,7 @@ struct Sequence {
     expected,     ///< its KV comes from another replica; waits for blocks
     loading,      ///< holds blocks, waits for KV from there or from host memory
     ready,        ///< holds KV, waits for a seat among those that run
+    swapped,      ///< ran; its KV is in host memory, waits for blocks
     handed_over,  ///< its KV is held here until another replica has it
     gone,         ///< a vacant place
   };

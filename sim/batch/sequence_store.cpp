@@ -156,7 +156,7 @@ std::int64_t SequenceStore::free_blocks_to_load(SequenceId id) {
 }
 
 bool SequenceStore::can_load_next(std::int64_t blocks_kept) {
-  if (starving != kNoSequence) {
+  if (starving != kNoSequence || !swapped.empty()) {
     return false;
   }
   const Sequence& next = sequence(expected.front());
@@ -309,6 +309,8 @@ void SequenceStore::clear() {
   waiting.clear();
   expected.clear();
   ready.clear();
+  swapped.clear();
+  swap_blocks_taken = 0;
   loading = 0;
   promised_blocks = 0;
   computed_expected = 0;

@@ -70,7 +70,7 @@ class SequenceStore {
     return s.prompt - (s.first_token_here ? 1 : 0);
   }
   /// Whether the first expected sequence may take its blocks while so many must stay free: none that is older
-  /// waits for blocks.
+  /// waits for blocks, and nobody is swapped out.
   [[nodiscard]] bool can_load_next(std::int64_t blocks_kept);
   /// Takes the blocks of the first expected sequence.
   SequenceId load_next();
@@ -110,6 +110,9 @@ class SequenceStore {
   TimePoint last_arrival;              ///< latest time at which a sequence that was queued had arrived
   std::deque<SequenceId> expected;     ///< wait for blocks, by Expectation::order
   std::deque<SequenceId> ready;        ///< hold blocks and KV, wait for a seat
+  std::deque<SequenceId> swapped;      ///< their KV is in host memory; in order of arrival
+  std::int64_t swap_blocks = 0;        ///< that host memory holds for them
+  std::int64_t swap_blocks_taken = 0;  ///< ... of them
   std::int64_t loading = 0;            ///< sequences that hold blocks and wait for KV
   std::int64_t promised_blocks = 0;    ///< held by those of them whose prompts are not computed
   std::int64_t computed_expected = 0;  ///< expected sequences whose prompts are computed

@@ -10,8 +10,8 @@
 namespace inferometer {
 
 /// What a replica does in its next step, as a policy decides it and the replica carries it out, in this
-/// order: rejections, preemptions, admissions, then prefill chunks and decodes take their blocks and run.
-/// Decodes are named as a set, so that a plan costs what changes and not what runs.
+/// order: rejections, preemptions, swaps, admissions, then prefill chunks and decodes take their blocks and
+/// run. Decodes are named as a set, so that a plan costs what changes and not what runs.
 struct StepPlan {
   struct Admission {
     SequenceId id = kNoSequence;
@@ -36,7 +36,13 @@ struct StepPlan {
 
   std::vector<SequenceId> rejected;   ///< waiting sequences that can never run
   std::vector<SequenceId> preempted;  ///< running; each loses its KV and waits again (BatchPolicy::requeue())
-  std::vector<Admission> admitted;    ///< waiting; they run behind those that run, in this order
+  /// Of those, in their order, decoding ones whose KV goes to host memory instead (ReplicaView::swap_room());
+  /// they wait in ReplicaView::swapped().
+  std::vector<SequenceId> swapped_out;
+  /// The first ones of ReplicaView::swapped(), in its order. They take the blocks of all their tokens and the
+  /// next, and decode in this step. Not in a plan that preempts.
+  std::vector<SequenceId> swapped_in;
+  std::vector<Admission> admitted;  ///< waiting; they run behind those that run, in this order
   /// Waiting; they take the blocks of `reserve_tokens` now and leave the queue until the KV of what is not
   /// cached of them has come from host memory. They then wait ahead of the others, with those tokens
   /// computed.
@@ -52,6 +58,8 @@ struct StepPlan {
   void clear() {
     rejected.clear();
     preempted.clear();
+    swapped_out.clear();
+    swapped_in.clear();
     admitted.clear();
     loads.clear();
     chunks.clear();

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -61,12 +63,16 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   options.experts.apply(parallelism);
   try {
     row.footprint = memory_footprint(model, gpu, parallelism, options.settings);
-  } catch (const ConfigError&) {
+  } catch (const ConfigError& error) {
     // In a list over all models, one that cannot be split so is an entry, not the end of the list. The
     // settings are right: the call before this one has checked them.
-    if (!one_of_many || options.tensor_parallel < 1 || options.pipeline_parallel < 1) {
+    const std::int64_t least =
+        std::min({options.tensor_parallel, options.pipeline_parallel, options.experts.attention_data_parallel,
+                  options.experts.expert_parallel});
+    if (!one_of_many || least < 1) {
       throw;
     }
+    row.cannot_split = error.diagnostics().front().message;
   }
   return row;
 }

@@ -40,7 +40,7 @@ std::string split_of(const MemoryRow& row) {
 
 std::string verdict(const MemoryRow& row) {
   if (!row.footprint) {
-    return split_of(row) + " cannot split this model";
+    return row.cannot_split;
   }
   if (!row.footprint->fits()) {
     return fmt::format("does not fit, {} too little on each GPU; for sequences of {} tokens, {}",
@@ -173,6 +173,8 @@ std::string memory_table(const std::vector<MemoryRow>& rows) {
                                           fmt::format("{}", row.context.count()),
                                           fmt::format("{}", memory.sequences_at(row.context))};
       std::move(figures.begin(), figures.end(), std::back_inserter(cells));
+    } else {
+      cells.resize(lines.front().size(), "-");
     }
     lines.push_back(std::move(cells));
     if (const std::string remark = verdict(row); remark != "fits") {
@@ -191,6 +193,7 @@ std::string memory_table(const std::vector<MemoryRow>& rows) {
 
 std::string memory_matrix(const std::vector<MemoryRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"KV tokens"}};
+  std::string remarks;  // what keeps a model from being split so is the same on every GPU
   for (const MemoryRow& row : rows) {
     if (row.model == rows.front().model) {
       lines.front().push_back(row.gpu);
@@ -203,13 +206,16 @@ std::string memory_matrix(const std::vector<MemoryRow>& rows) {
       cell = fmt::format("{}", row.footprint->tokens().count());
     }
     lines.back().push_back(std::move(cell));
+    if (!row.footprint && row.gpu == rows.front().gpu) {
+      remarks += fmt::format("{}: {}\n", row.model, row.cannot_split);
+    }
   }
   const std::string legend = fmt::format(
       "\nAt {}{}. \"tp N\": does not fit so; N GPUs would hold it and one sequence of its "
       "context. "
       "\"-\": not the 8 GPUs of a node.\n",
       split_of(rows.front()), formats_of(rows.front()));
-  return align_columns(lines, 1) + legend;
+  return align_columns(lines, 1) + legend + (remarks.empty() ? "" : "\n" + remarks);
 }
 
 std::string memory_csv(const std::vector<MemoryRow>& rows) {

@@ -25,6 +25,7 @@ struct MemoryRow {
   TokenCount context;                        ///< of the sequences that are counted
   std::int64_t max_positions = 0;            ///< longest context the model was made for
   std::optional<MemoryFootprint> footprint;  ///< nullopt: the model cannot be split so
+  std::string cannot_split;                  ///< why, where it cannot
   /// tensor_parallel that holds the model and one such sequence; nullopt: none up to the GPUs of a node.
   std::optional<std::int64_t> smallest_fitting;
   std::optional<Parallelism> smallest_over_nodes;  ///< where there is none: what would do on more GPUs

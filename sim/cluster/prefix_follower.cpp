@@ -2,20 +2,22 @@
 
 #include <algorithm>
 
-#include "base/random.hpp"
-
 namespace inferometer {
 
-std::size_t PrefixFollower::KeyHash::operator()(const Key& key) const {
-  std::uint64_t state = key.id;
-  state = splitmix64(state) ^ static_cast<std::uint64_t>(key.parent);
-  state = splitmix64(state) ^ static_cast<std::uint64_t>(key.begin);
-  return splitmix64(state);
+namespace {
+
+/// The listener's numbers are -1 for none.
+std::uint32_t parent_in_key(std::int32_t parent) {
+  return static_cast<std::uint32_t>(parent);
 }
+
+static_assert(static_cast<std::uint32_t>(-1) == ContentKey::kNoParent);
+
+}  // namespace
 
 void PrefixFollower::node_added(std::int32_t node, std::int32_t parent, std::int64_t begin,
                                 std::uint64_t id) {
-  changes_.push_back({Change::Kind::added, node, {parent, begin, id}});
+  changes_.push_back({Change::Kind::added, node, {parent_in_key(parent), begin, id}});
 }
 
 // A run that is computed chunk by chunk, or decoded, changes many times in a row.
@@ -66,7 +68,7 @@ void PrefixFollower::catch_up() {
 std::int64_t PrefixFollower::cached_tokens(const Request& request) const {
   const std::int64_t most = (request.prompt.count() - 1) / block_size_;  // the last token has to run
   std::int64_t blocks = 0;
-  Key key;
+  ContentKey key;
   for (const ContentRun& run : request.content) {
     key.id = run.id;
     const auto found = by_key_.find(key);
@@ -74,13 +76,13 @@ std::int64_t PrefixFollower::cached_tokens(const Request& request) const {
       break;
     }
     const std::int64_t has =
-        (key.begin + nodes_[static_cast<std::size_t>(found->second)].tokens) / block_size_;
-    const std::int64_t end = std::min((key.begin + run.tokens) / block_size_, most);
+        (key.from + nodes_[static_cast<std::size_t>(found->second)].tokens) / block_size_;
+    const std::int64_t end = std::min((key.from + run.tokens) / block_size_, most);
     blocks = std::max(blocks, std::min(has, end));
     if (blocks < end) {
       break;
     }
-    key = {found->second, key.begin + run.tokens, 0};
+    key = {parent_in_key(found->second), key.from + run.tokens, 0};
   }
   return blocks * block_size_;
 }

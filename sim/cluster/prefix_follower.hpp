@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/kvcache/prefix_cache.hpp"
+#include "workloads/content_key.hpp"
 #include "workloads/request.hpp"
 
 namespace inferometer {
@@ -27,31 +27,22 @@ class PrefixFollower final : public PrefixListener {
   [[nodiscard]] std::int64_t cached_tokens(const Request& request) const;
 
  private:
-  struct Key {
-    std::int32_t parent = -1;
-    std::int64_t begin = 0;
-    std::uint64_t id = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Node {
-    Key key;
+    ContentKey key;           // from: of the prompt
     std::int64_t tokens = 0;  // cached from its beginning on
   };
   struct Change {
     enum class Kind : std::uint8_t { added, cached, removed, all_removed };
     Kind kind{};
     std::int32_t node = -1;
-    Key key{};
+    ContentKey key{};
     std::int64_t tokens = 0;
   };
 
   std::int64_t block_size_;
-  std::vector<Change> changes_;                            // since it last caught up
-  std::vector<Node> nodes_;                                // by their numbers in the cache
-  std::unordered_map<Key, std::int32_t, KeyHash> by_key_;  // never walked
+  std::vector<Change> changes_;                                          // since it last caught up
+  std::vector<Node> nodes_;                                              // by their numbers in the cache
+  std::unordered_map<ContentKey, std::int32_t, ContentKeyHash> by_key_;  // never walked
 };
 
 }  // namespace inferometer

@@ -75,6 +75,8 @@ StepperCheck::Facts StepperCheck::facts_of(const StepRecord& step, std::int64_t 
                {"accepted tokens", step.drafted.accepted_tokens},
                {"running", step.running},
                {"preempted", step.preempted},
+               {"swapped out", step.swapped_out},
+               {"swapped in", step.swapped_in},
                {"blocks held", step.held_blocks.count()}}};
   for (const ChunkShape& chunk : step.shape.chunks) {
     facts.values.emplace_back("tokens of a chunk", chunk.tokens);

@@ -1,16 +1,24 @@
 #pragma once
 
-// KV blocks that a replica keeps in host memory once its GPUs lose them, and the links over which they go and
-// come back. Modelled on LMCache, vLLM's OffloadingConnector and SGLang's HiCache. Each GPU has its shard of
-// every block and copies it itself, all GPUs at once, so that one link in each direction stands for all.
+// KV blocks that a replica keeps in host memory, and on a disk behind it, once its GPUs lose them, and the
+// links over which they go and come back. Modelled on LMCache, vLLM's OffloadingConnector and SGLang's
+// HiCache. Each GPU has its shard of every block and copies it itself, all GPUs at once, so that one link in
+// each direction stands for all.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "base/units.hpp"
-#include "sim/kvcache/host_tier.hpp"
+#include "sim/kvcache/kv_tier.hpp"
 #include "sim/kvcache/prefix_cache.hpp"
 
 namespace inferometer {
+
+/// Tiers below the GPU: host memory, disk.
+constexpr std::size_t kKvTiers = 2;
 
 struct KvOffloadConfig {
   enum class Write : std::uint8_t {
@@ -20,70 +28,81 @@ struct KvOffloadConfig {
   enum class Load : std::uint8_t {
     by_cost,  ///< what comes back sooner than it could be computed
     always,
+    never,  ///< blocks are only written
   };
-  std::int64_t blocks = 0;  ///< that host memory holds; at least one
-  Duration block_copy{};    ///< of one block, either way; more than 0
+  /// The one below the GPU first; at least one, at most kKvTiers.
+  std::vector<KvTierConfig> tiers;
   Write write = Write::on_evict;
   Load load = Load::by_cost;
 };
 
-/// What went between GPU and host memory.
 struct KvOffloadCounts {
-  std::int64_t stored_blocks = 0;
-  std::int64_t loaded_blocks = 0;
-  std::int64_t loads = 0;   ///< sequences for which blocks came back
-  Duration storing{};       ///< time for which the links to the host were in use
-  Duration loading{};       ///< ... and those from it
-  Duration load_waiting{};  ///< for the link, or for blocks that were still on their way out, of all loads
+  KvTierCounts host, disk;
 
   friend KvOffloadCounts operator+(const KvOffloadCounts& a, const KvOffloadCounts& b) {
-    return {a.stored_blocks + b.stored_blocks,
-            a.loaded_blocks + b.loaded_blocks,
-            a.loads + b.loads,
-            a.storing + b.storing,
-            a.loading + b.loading,
-            a.load_waiting + b.load_waiting};
+    return {a.host + b.host, a.disk + b.disk};
   }
   friend bool operator==(const KvOffloadCounts&, const KvOffloadCounts&) = default;
 };
 
-/// Copies in one direction follow each other, so that it is known when one ends as soon as it is asked for.
-/// A block that is taken for something else is copied first from a buffer beside the cache: nobody waits for
-/// that. Costs are those of HostTier for each run.
+/// What there is of a prompt below the GPU, without a gap; each block in the highest tier that has it.
+struct KvHit {
+  std::int64_t blocks = 0;
+  std::array<TierHit, kKvTiers> in_tier{};
+};
+
+/// Nothing needs an event: when copies end is known as soon as they are asked for. A block that is taken for
+/// something else is copied first from a buffer beside the cache: nobody waits for that. What host memory
+/// drops goes to disk if that has not got it. What comes back from disk is all read into host memory, where
+/// it stays, and then goes on; disk keeps it too. Costs are those of TierBlocks for each run and tier.
 class KvOffload final : public BlockKeeper {
  public:
-  explicit KvOffload(const KvOffloadConfig& config) : config_(config), tier_(config.blocks) {}
+  explicit KvOffload(const KvOffloadConfig& config);
+  KvOffload(const KvOffload&) = delete;
+  KvOffload& operator=(const KvOffload&) = delete;
 
-  [[nodiscard]] const KvOffloadConfig& config() const { return config_; }
+  [[nodiscard]] KvOffloadConfig::Load load_rule() const { return load_; }
+  [[nodiscard]] std::size_t tiers() const { return tiers_.size(); }
   /// What is told from now on happens at this time.
   void set_time(TimePoint now) { now_ = now; }
 
   void left_idle(std::uint64_t run, std::int64_t from, std::int64_t to) override;
   void evicted(std::uint64_t run, std::int64_t from, std::int64_t to) override;
 
-  /// Of blocks [from, to) of a sequence's tokens, those that host memory has, without a gap.
-  [[nodiscard]] HostHit find(const PrefixCache& cache, PrefixCache::Slot slot, std::int64_t from,
-                             std::int64_t to) const;
+  /// Of blocks [from, to) of a sequence's tokens, those that the first so many tiers have, without a gap.
+  [[nodiscard]] KvHit find(const PrefixCache& cache, PrefixCache::Slot slot, std::int64_t from,
+                           std::int64_t to, std::size_t tiers) const;
   /// Until they would be here.
-  [[nodiscard]] Duration time_to_load(const HostHit& hit) const { return arrival_of(hit) - now_; }
-  /// They come: when they will be here. Those of them that host memory drops from now on come all the same.
-  TimePoint load(const PrefixCache& cache, PrefixCache::Slot slot, std::int64_t from, std::int64_t to);
+  [[nodiscard]] Duration time_to_load(const KvHit& hit) const;
 
-  [[nodiscard]] const KvOffloadCounts& counts() const { return counts_; }
-  /// Host memory is empty, nothing is on its way.
+  struct Loading {
+    KvHit hit;
+    TimePoint end;
+  };
+  /// They come: when they will be here. Those of them that a tier drops from now on come all the same.
+  Loading load(const PrefixCache& cache, PrefixCache::Slot slot, std::int64_t from, std::int64_t to);
+
+  [[nodiscard]] KvOffloadCounts counts() const;
+  /// All tiers are empty, nothing is on its way.
   void clear();
 
  private:
-  void store(std::uint64_t run, std::int64_t from, std::int64_t to);
-  [[nodiscard]] TimePoint start_of(const HostHit& hit) const;
-  [[nodiscard]] TimePoint arrival_of(const HostHit& hit) const;
+  /// Successive blocks of a run in one tier.
+  struct Part {
+    std::size_t tier = 0;
+    std::uint64_t run = 0;
+    std::int64_t from = 0, to = 0;
+    TimePoint ready;
+  };
+  [[nodiscard]] Part part_at(std::uint64_t run, std::int64_t from, std::int64_t to, std::size_t tiers) const;
+  template <class Visit>
+  void visit_parts(const PrefixCache& cache, PrefixCache::Slot slot, std::int64_t from, std::int64_t to,
+                   std::size_t tiers, Visit visit) const;
 
-  KvOffloadConfig config_;
-  HostTier tier_;
+  KvOffloadConfig::Write write_;
+  KvOffloadConfig::Load load_;
+  std::deque<KvTier> tiers_;  // each knows where the next is
   TimePoint now_;
-  TimePoint stored_by_;  // all that is to go out
-  TimePoint loaded_by_;  // all that is to come in
-  KvOffloadCounts counts_;
 };
 
 }  // namespace inferometer

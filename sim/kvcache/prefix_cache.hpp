@@ -38,10 +38,12 @@ struct PrefixSources {
   std::int64_t session = 0;  ///< an earlier request of its session
   std::int64_t others = 0;
   std::int64_t host = 0;  ///< anybody, and it had to be brought back from host memory
+  std::int64_t disk = 0;  ///< ... or from a disk behind it
 
-  [[nodiscard]] std::int64_t total() const { return own + session + others + host; }
+  [[nodiscard]] std::int64_t below_gpu() const { return host + disk; }
+  [[nodiscard]] std::int64_t total() const { return own + session + others + below_gpu(); }
   friend PrefixSources operator+(const PrefixSources& a, const PrefixSources& b) {
-    return {a.own + b.own, a.session + b.session, a.others + b.others, a.host + b.host};
+    return {a.own + b.own, a.session + b.session, a.others + b.others, a.host + b.host, a.disk + b.disk};
   }
   friend bool operator==(const PrefixSources&, const PrefixSources&) = default;
 };

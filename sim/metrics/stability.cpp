@@ -59,8 +59,9 @@ std::string_view to_string(QueueStability stability) {
 }
 
 StabilityReport judge_stability(const ArrivalTotals& arrivals, bool closed_loop,
-                                std::optional<double> estimated_capacity_per_second) {
+                                std::optional<double> estimated_capacity_per_second, bool without_caches) {
   StabilityReport report;
+  report.is_without_caches = without_caches;
   if (arrivals.count > 1 && arrivals.last > arrivals.first) {
     report.offered_per_second =
         static_cast<double>(arrivals.count - 1) / to_seconds(arrivals.last - arrivals.first);
@@ -87,7 +88,7 @@ StabilityReport judge_stability(const ArrivalTotals& arrivals, bool closed_loop,
         "second half "
         "{:.0f} % stayed; latencies grow with the length of the run",
         arrivals.waiting_at_last, 100 * share);
-  } else if (report.load && *report.load > kClearlyTooMuch && waiting > chance) {
+  } else if (report.load && !without_caches && *report.load > kClearlyTooMuch && waiting > chance) {
     report.verdict = QueueStability::unstable;
     report.sentence = fmt::format(
         "{} requests waited at the last arrival, and more is offered than can be worked off: latencies grow "

@@ -21,6 +21,9 @@ struct StabilityReport {
   double offered_per_second = 0;       ///< arrivals over the arrival window; 0 without a window
   std::optional<double> growth_share;  ///< of the arrivals in the second half, how many the system kept
   std::optional<double> load;  ///< offered rate over the estimated capacity, when there is an estimate
+  /// The estimate computes every prompt in full, but caches of prefixes spared some: the load is at most
+  /// this.
+  bool is_without_caches = false;
 };
 
 /// The rule. Each arrival counts the requests it finds in the system; over the second half of the arrivals a
@@ -32,10 +35,12 @@ struct StabilityReport {
 ///     between arrivals (1 for Poisson): four standard deviations of the number that arrive.
 /// It is unstable too when so many wait and more than 105 % of the estimated capacity is offered, a margin of
 /// some three standard deviations of the estimate: then the second half of the trace was only the calmer one.
+/// Not when the estimate leaves out what caches of prefixes spare (`without_caches`): it is too low then.
 /// Otherwise it is stable, unless the share is over 5 % and makes more than that many requests: then it was
 /// still filling up at its end, and too short to say. Not applicable either: closed loops (they hold
 /// themselves back), all requests at once, fewer than 100 arrivals. O(samples).
 StabilityReport judge_stability(const ArrivalTotals& arrivals, bool closed_loop,
-                                std::optional<double> estimated_capacity_per_second);
+                                std::optional<double> estimated_capacity_per_second,
+                                bool without_caches = false);
 
 }  // namespace inferometer

@@ -118,6 +118,7 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
   if (summary.kv_offload) {
     summary.kv_offload->set_duration(summary.duration_seconds);
   }
+  summary.kv_swap = settings.kv_swap;
   summary.truncated = settings.truncated;
   add_resources(summary, recorder, settings, duration);
   if (!settings.partial) {
@@ -130,8 +131,9 @@ Summary summarize(const MetricsRecorder& recorder, const SummarySettings& settin
     summary.cluster->transfers.handover =
         recorder.latencies().handover.statistics(rule_of(settings.definitions));
   }
-  summary.stability =
-      judge_stability(totals.arrivals, settings.closed_loop, settings.estimated_capacity_per_second);
+  const bool caches_spared_work = summary.prefixes && summary.prefixes->cached.total() > 0;
+  summary.stability = judge_stability(totals.arrivals, settings.closed_loop,
+                                      settings.estimated_capacity_per_second, caches_spared_work);
   return summary;
 }
 

@@ -13,6 +13,7 @@
 #include "sim/metrics/cluster_summary.hpp"
 #include "sim/metrics/duration_statistics.hpp"
 #include "sim/metrics/kv_offload_summary.hpp"
+#include "sim/metrics/kv_swap_summary.hpp"
 #include "sim/metrics/metric_definitions.hpp"
 #include "sim/metrics/prefix_summary.hpp"
 #include "sim/metrics/recorder.hpp"
@@ -33,6 +34,7 @@ struct SummarySettings {
   std::vector<PoolSettings> pools = std::vector<PoolSettings>(1);
   std::optional<ClusterSummary> cluster;       ///< absent for one replica on its own
   std::optional<KvOffloadSummary> kv_offload;  ///< absent without host memory
+  std::optional<KvSwapSummary> kv_swap;        ///< absent where no policy swaps
   bool overtakes = false;  ///< a policy takes requests in another order than that of arrival
   /// Requests per second the deployment is thought to sustain; absent = no load is shown.
   std::optional<double> estimated_capacity_per_second;
@@ -80,6 +82,7 @@ struct Summary : ResourceSummary {
   std::optional<std::int64_t> recomputed_tokens;
   std::optional<PrefixSummary> prefixes;  ///< absent when no prompt could be told from others, and none found
   std::optional<KvOffloadSummary> kv_offload;  ///< absent without host memory
+  std::optional<KvSwapSummary> kv_swap;        ///< absent where no policy swaps
   std::int64_t truncated = 0;
   std::vector<RejectionCount> rejections;
 

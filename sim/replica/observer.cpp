@@ -42,6 +42,8 @@ void visit_steps(const StepRecord& record, const std::function<void(const StepRe
     step.kept_waiting = is_first ? record.kept_waiting : 0;
     divide_queue(record, step);
     step.preempted = is_first ? record.preempted : 0;
+    step.swapped_out = is_first ? record.swapped_out : 0;
+    step.swapped_in = record.swapped_in;
     step.held_blocks = BlockCount(record.held_during(i));
     step.gaps = is_first ? record.gaps : std::span(&gap, record.decodes > 0 ? 1 : 0);
     visit(step);

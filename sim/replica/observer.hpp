@@ -42,8 +42,10 @@ struct StepRecord {
   std::span<const QueueJoin> joined{};  ///< those that joined them while the steps ran, in order
   /// Sequences waiting at the end of the last step, those that arrived meanwhile included.
   std::int64_t waiting = 0;
-  std::int64_t preempted = 0;  ///< sequences preempted at the start of the first step
-  BlockCount held_blocks{};    ///< during the first step
+  std::int64_t preempted = 0;    ///< sequences preempted at the start of the first step
+  std::int64_t swapped_out = 0;  ///< of those, ones whose KV went to host memory
+  std::int64_t swapped_in = 0;   ///< sequences whose KV came back from there for the one step
+  BlockCount held_blocks{};      ///< during the first step
   /// Blocks held during each of the first steps, as far as they go; those after repeat them with
   /// `held_per_round` more in each round. Empty: one step, or no change.
   std::span<const std::int64_t> held_rounds{};
@@ -115,8 +117,8 @@ class SimulationObserver {
 };
 
 /// Shows a record's steps one by one, each as a record of its own, for those who look at single steps: tests,
-/// traces, the comparison of steppers. `kept_waiting` and `preempted` go with the first; the others have 0.
-/// O(chunks) a step.
+/// traces, the comparison of steppers. `kept_waiting`, `preempted` and what was swapped go with the first;
+/// the others have 0. O(chunks) a step.
 void visit_steps(const StepRecord& record, const std::function<void(const StepRecord&)>& visit);
 
 }  // namespace inferometer

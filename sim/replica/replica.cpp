@@ -53,6 +53,11 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
     state_.speculate(*config.speculation, config.max_model_len);
   }
   state_.store().requeue = policy_->requeue();
+  if (config_.swap) {
+    INFEROMETER_CHECK(pipeline_ == nullptr || pipeline_->stages() == 1, "stages would copy at other times");
+    INFEROMETER_CHECK(!config_.caches_prefixes, "blocks are one sequence's alone");
+    state_.store().swap_blocks = config_.swap->blocks;
+  }
   if (config_.offload) {
     INFEROMETER_CHECK(pipeline_ == nullptr && config_.caches_prefixes, "what is kept is found again");
     offload_ = std::make_unique<KvOffload>(*config_.offload);
@@ -124,7 +129,8 @@ Replica::Start Replica::start_steps(TimePoint now) {
     offload_->set_time(now);
   }
   if (!plan_something(now)) {
-    const bool idle = state_.running_count() == 0 && state_.waiting().empty();
+    const bool idle =
+        state_.running_count() == 0 && state_.waiting().empty() && state_.store().swapped.empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
                       "a policy leaves no sequence waiting for nothing");
     tell_idle(now);
@@ -147,10 +153,11 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   if (state_.speculates()) {
     return {std::nullopt, &StepCounts::speculating};
   }
-  const bool changes_batch =
-      !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
-      !plan_.loads.empty() || !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
-      (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr || pushes_a_chunk();
+  const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
+                             !plan_.loads.empty() || !plan_.swapped_in.empty() || copied_at_ > view.now() ||
+                             !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
+                             (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr ||
+                             pushes_a_chunk();
   if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
     return {std::nullopt, &StepCounts::changing_batch};
   }
@@ -179,34 +186,19 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
 // Those that arrived at this very moment have not waited; those of a rank stand behind the others of it.
 std::int64_t Replica::kept_waiting(TimePoint now) const {
   const std::deque<SequenceId>& waiting = state_.waiting();
-  const auto loading = static_cast<std::int64_t>(loads_.size() - booked_.loads);
+  const auto elsewhere =
+      static_cast<std::int64_t>(loads_.size() - booked_.loads + state_.store().swapped.size());
   if (state_.store().last_arrival != now) {
-    return loading + static_cast<std::int64_t>(waiting.size());
+    return elsewhere + static_cast<std::int64_t>(waiting.size());
   }
-  return loading + std::count_if(waiting.begin(), waiting.end(),
-                                 [&](SequenceId id) { return state_.sequence(id).arrival != now; });
-}
-
-void Replica::reject_unrunnable(TimePoint now) {
-  if (plan_.rejected.empty()) {
-    return;
-  }
-  for (const SequenceId id : plan_.rejected) {
-    const Sequence& sequence = state_.sequence(id);
-    ++rejected_;
-    departed_.push_back(sequence.request_id);
-    observer_.on_rejected({sequence.request_id, sequence.arrival, now, sequence.prompt,
-                           "the scheduler can never fit the prompt"});
-    state_.reject(id);
-  }
-  std::sort(departed_.begin(), departed_.end());
+  return elsewhere + std::count_if(waiting.begin(), waiting.end(),
+                                   [&](SequenceId id) { return state_.sequence(id).arrival != now; });
 }
 
 void Replica::carry_out(TimePoint now) {
   book();
-  for (const SequenceId id : plan_.preempted) {
-    state_.preempt(id);
-  }
+  carry_out_preemptions(now);
+  swap_in_planned(now);
   for (const StepPlan::Admission& admission : plan_.admitted) {
     state_.admit(admission.id, now);
     if (admission.cached_tokens > 0) {
@@ -267,7 +259,8 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
     running_->ends_on_arrival = outlook.stability->ends_on_arrival;
     running_->is_stretch = true;
   } else {
-    const StepCost cost = pipeline_ ? pipeline_->pass(now, shape) : pricer_->price(shape);
+    StepCost cost = pipeline_ ? pipeline_->pass(now, shape) : pricer_->price(shape);
+    cost.communication += std::max(Duration(), copied_at_ - now);
     time_left(now, cost.total());
     running_.emplace(now, StepLine{cost, {}, 1}, 1);
     ++(counts_.*outlook.otherwise);
@@ -370,11 +363,14 @@ void Replica::end_steps() {
                     .joined = joined_,
                     .waiting = waiting(),
                     .preempted = static_cast<std::int64_t>(plan_.preempted.size()) + preempted_before_,
+                    .swapped_out = static_cast<std::int64_t>(plan_.swapped_out.size()) + swapped_before_,
+                    .swapped_in = static_cast<std::int64_t>(plan_.swapped_in.size()),
                     .held_blocks = running.held_blocks,
                     .held_rounds = {},
                     .held_per_round = 0,
                     .gaps = {}};
   preempted_before_ = 0;
+  swapped_before_ = 0;
   if (stretch.steps() > 1) {
     take_blocks_of_steps(stretch.steps());
     note_later_blocks(record);

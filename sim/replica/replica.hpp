@@ -10,6 +10,7 @@
 
 #include "costmodel/step_pricer.hpp"
 #include "sim/batch/batch_state.hpp"
+#include "sim/batch/kv_swap.hpp"
 #include "sim/kvcache/kv_offload.hpp"
 #include "sim/replica/observer.hpp"
 #include "sim/replica/pipeline.hpp"
@@ -36,9 +37,11 @@ struct ReplicaConfig {
   std::optional<std::int64_t> attention_window;
   std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
-  /// Blocks that are taken again are kept in host memory; with `caches_prefixes` and without a pipeline only.
+  /// Blocks that are taken again are kept below the GPU; with `caches_prefixes` and without a pipeline only.
   std::optional<KvOffloadConfig> offload{};
-  /// Most tokens of one step; what KV in host memory is worth is what its tokens cost in such steps.
+  /// Host memory for sequences that the policy swaps out; without `caches_prefixes` and a pipeline only.
+  std::optional<KvSwapConfig> swap{};
+  /// Most tokens of one step; what KV below the GPU is worth is what its tokens cost in such steps.
   std::int64_t step_tokens = 0;
   Stepper stepper = Stepper::fast;
 };
@@ -158,13 +161,14 @@ class Replica : private PrefixLookup {
   /// For KV that comes and goes. Precondition of a change: interrupt(now, true) of every micro-batch.
   [[nodiscard]] SequenceStore& store() { return state_.store(); }
   /// Of the queue that micro-batches share: those that wait for blocks or a seat, and not for KV from another
-  /// replica.
+  /// replica; those swapped out included.
   [[nodiscard]] std::int64_t waiting() const {
     const SequenceStore& store = state_.store();
-    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + loads_.size());
+    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + store.swapped.size() +
+                                     loads_.size());
   }
 
-  // --- KV that comes back from host memory (replica_offload.cpp) ---
+  // --- KV that comes back from host memory and disk (replica_offload.cpp) ---
   /// When the next sequence has its KV; nothing when none waits for any.
   [[nodiscard]] std::optional<TimePoint> next_load_end() const {
     return loads_.empty() ? std::nullopt : std::optional(loads_.front().end);
@@ -173,6 +177,9 @@ class Replica : private PrefixLookup {
   void end_loads(TimePoint now);
   /// nullptr without host memory.
   [[nodiscard]] const KvOffload* offload() const { return offload_.get(); }
+
+  /// What went to host memory and back with sequences that were swapped out (replica_swap.cpp).
+  [[nodiscard]] const KvSwapCounts& swap_counts() const { return swap_counts_; }
 
   /// Tokens emitted and prompt tokens run by steps that have ended by `now` but have not taken effect.
   struct Progress {
@@ -225,10 +232,10 @@ class Replica : private PrefixLookup {
     std::size_t preempted = 0, chunks = 0, admitted = 0, loads = 0;
     bool decode = false;
   };
-  /// Of a sequence, from host memory.
+  /// Of a sequence, from below the GPU.
   struct Load {
     SequenceId id = kNoSequence;
-    std::int64_t tokens = 0;
+    PrefixSources found;
     TimePoint end;
   };
   static constexpr std::int64_t kShortestStretchOfChunks = 2;
@@ -270,6 +277,9 @@ class Replica : private PrefixLookup {
   bool spare_a_load();
   [[nodiscard]] std::int64_t tokens_to_draft() const;
   [[nodiscard]] std::int64_t prompt_tokens_ahead() const;
+  void carry_out_preemptions(TimePoint now);
+  void swap_in_planned(TimePoint now);
+  void copy_swapped(std::int64_t blocks, TimePoint now);
   void note_later_blocks(StepRecord& record);
   void end_chunks(StepRecord& record);
   void finish_due(TimePoint now);
@@ -283,7 +293,9 @@ class Replica : private PrefixLookup {
   StepPlan plan_;
   Booked booked_;
   std::unique_ptr<KvOffload> offload_;  // stays where the blocks know it to be
-  std::deque<Load> loads_;              // in order of ends
+  std::deque<Load> loads_;              // by their ends
+  KvSwapCounts swap_counts_;
+  TimePoint copied_at_;  // when all KV that was swapped is where it belongs: no step begins before
   std::optional<Running> running_;
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow
@@ -298,6 +310,7 @@ class Replica : private PrefixLookup {
   std::vector<PushedChunk> pushed_;
   bool gave_back_ = false;
   std::int64_t preempted_before_ = 0;  // since the last step, by plans that ran none
+  std::int64_t swapped_before_ = 0;    // ... of them, to host memory
   std::vector<SequenceId> finished_;
   std::int64_t completed_ = 0;
   std::int64_t rejected_ = 0;

@@ -47,6 +47,7 @@ std::vector<Evacuated> Replica::evacuate(TimePoint now) {
             [](const Evacuated& a, const Evacuated& b) { return a.request.id < b.request.id; });
   store().clear();
   loads_.clear();
+  copied_at_ = now;
   if (offload_) {
     offload_->clear();
   }

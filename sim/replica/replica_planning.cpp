@@ -74,12 +74,28 @@ bool Replica::plan_something(TimePoint now) {
     }
     const bool waits = spare_the_oldest();
     preempted_before_ += static_cast<std::int64_t>(plan_.preempted.size());
+    swapped_before_ += static_cast<std::int64_t>(plan_.swapped_out.size());
     plan_.decode = false;
     carry_out(now);
     if (waits) {
       return false;
     }
   }
+}
+
+void Replica::reject_unrunnable(TimePoint now) {
+  if (plan_.rejected.empty()) {
+    return;
+  }
+  for (const SequenceId id : plan_.rejected) {
+    const Sequence& sequence = state_.sequence(id);
+    ++rejected_;
+    departed_.push_back(sequence.request_id);
+    observer_.on_rejected({sequence.request_id, sequence.arrival, now, sequence.prompt,
+                           "the scheduler can never fit the prompt"});
+    state_.reject(id);
+  }
+  std::sort(departed_.begin(), departed_.end());
 }
 
 // Micro-batches that share few blocks could each preempt the only sequence they run, and start it again, for
@@ -163,6 +179,7 @@ bool Replica::plan_runs_a_step() const {
     return true;
   }
   std::int64_t decodes = plan_.decode ? state_.decodes().count() : 0;
+  decodes += static_cast<std::int64_t>(plan_.swapped_in.size());
   for (const SequenceId id : plan_.preempted) {
     decodes -= state_.sequence(id).state == Sequence::State::decoding ? 1 : 0;
   }

@@ -20,4 +20,8 @@ std::string prefix_sentence(const PrefixSummary& prefixes) {
   return text;
 }
 
+std::string capacity_condition(const StabilityReport& stability) {
+  return stability.is_without_caches ? ", if no prompt were found in a cache" : "";
+}
+
 }  // namespace inferometer

@@ -127,14 +127,29 @@ Json level_of(const LevelSummary& level) {
   return {{"mean_busy", level.mean_busy}, {"mean_total", level.mean_total}, {"peak", level.peak}};
 }
 
+Json swaps_of(const KvSwapSummary& swap) {
+  return {{"swapped_out", swap.counts.swapped_out},
+          {"swapped_in", swap.counts.swapped_in},
+          {"recomputed_without_space", swap.counts.recomputed},
+          {"swapped_out_blocks", swap.counts.out_blocks},
+          {"swapped_in_blocks", swap.counts.in_blocks},
+          {"swapped_out_bytes", swap.out_bytes.count()},
+          {"swapped_in_bytes", swap.in_bytes.count()},
+          {"copying_s", to_seconds(swap.counts.copying)}};
+}
+
 Json engine_of(const Summary& summary) {
-  return {{"preemptions", summary.preemptions},
-          {"recomputed_tokens", or_null(summary.recomputed_tokens)},
-          {"decoding_requests", level_of(summary.batch_size)},
-          {"running_requests", level_of(summary.running)},
-          {"waiting_requests", level_of(summary.waiting)},
-          {"kv_capacity_blocks", summary.kv_blocks},
-          {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
+  Json engine = {{"preemptions", summary.preemptions},
+                 {"recomputed_tokens", or_null(summary.recomputed_tokens)},
+                 {"decoding_requests", level_of(summary.batch_size)},
+                 {"running_requests", level_of(summary.running)},
+                 {"waiting_requests", level_of(summary.waiting)},
+                 {"kv_capacity_blocks", summary.kv_blocks},
+                 {"kv_held_blocks", level_of(summary.kv_occupancy_blocks)}};
+  if (summary.kv_swap) {
+    engine["swaps"] = swaps_of(*summary.kv_swap);
+  }
+  return engine;
 }
 
 Json sources_of(const PrefixSources& sources) {
@@ -144,25 +159,32 @@ Json sources_of(const PrefixSources& sources) {
           {"others", sources.others}};
 }
 
-Json kv_offload_of(const Summary& summary) {
-  const KvOffloadSummary& offload = *summary.kv_offload;
-  const KvOffloadCounts& counts = offload.counts;
-  std::int64_t from_gpu = 0;
-  std::int64_t from_host = 0;
-  if (summary.prefixes) {
-    const PrefixSources found = summary.prefixes->cached + summary.prefixes->recached;
-    from_host = found.host;
-    from_gpu = found.total() - found.host;
-  }
-  return {{"hit_tokens", {{"gpu", from_gpu}, {"host", from_host}}},
-          {"loads", counts.loads},
+Json tier_of(const KvTierSummary& tier, const KvOffloadSummary& offload) {
+  const KvTierCounts& counts = tier.counts;
+  return {{"loads", counts.loads},
           {"loaded_tokens", counts.loaded_blocks * offload.block_size},
           {"loaded_bytes", (offload.block_bytes * counts.loaded_blocks).count()},
-          {"load_link_busy_share", offload.load_share},
+          {"load_link_busy_share", tier.load_share},
           {"load_waiting_s", to_seconds(counts.load_waiting)},
           {"stored_tokens", counts.stored_blocks * offload.block_size},
           {"stored_bytes", (offload.block_bytes * counts.stored_blocks).count()},
-          {"store_link_busy_share", offload.store_share}};
+          {"store_link_busy_share", tier.store_share}};
+}
+
+Json kv_offload_of(const Summary& summary) {
+  const KvOffloadSummary& offload = *summary.kv_offload;
+  PrefixSources found;
+  if (summary.prefixes) {
+    found = summary.prefixes->cached + summary.prefixes->recached;
+  }
+  Json json = {{"hit_tokens", {{"gpu", found.total() - found.below_gpu()}, {"host", found.host}}}};
+  json.update(tier_of(offload.host, offload));
+  if (offload.disk) {
+    json["hit_tokens"]["disk"] = found.disk;
+    json["disk"] = tier_of(*offload.disk, offload);
+    json["disk"]["lost_tokens"] = offload.disk->counts.lost_blocks * offload.block_size;
+  }
+  return json;
 }
 
 Json prefix_cache_of(const PrefixSummary& prefixes) {

@@ -10,6 +10,7 @@
 #include "base/config/values_json.hpp"
 #include "base/file_hash.hpp"
 #include "costmodel/pipeline.hpp"
+#include "workloads/session_workload.hpp"
 #include "workloads/trace_reader.hpp"
 
 namespace inferometer {
@@ -109,6 +110,18 @@ void add_trace_notes(const Scenario& scenario, const Simulation& simulation,
                   " broken lines of the trace were skipped, the first: " + first);
 }
 
+/// Sessions that ended early made fewer requests than the scenario's turns suggest, and shorter ones.
+void add_session_note(const Simulation& simulation, std::vector<std::string>& notes) {
+  const auto* sessions = dynamic_cast<const SessionWorkload*>(&simulation.workload());
+  if (sessions == nullptr || sessions->counts().cut == 0) {
+    return;
+  }
+  notes.push_back(
+      fmt::format("{} of {} sessions had fewer turns than drawn: the next one would have come to "
+                  "more tokens than workload.sessions.max_context",
+                  sessions->counts().cut, sessions->counts().begun));
+}
+
 /// What may lie outside of the measured range is told of a run in which something did.
 void add_extrapolation_note(Report& report) {
   if (report.summary.extrapolated_share == 0) {
@@ -172,6 +185,7 @@ Report make_report(const Scenario& scenario, const Deployment& deployment, const
         "standard deviations, minima and maxima are exact");
   }
   add_trace_notes(scenario, simulation, report.notes);
+  add_session_note(simulation, report.notes);
   add_overload_note(report.summary, report.notes);
   return report;
 }

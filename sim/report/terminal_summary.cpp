@@ -10,6 +10,7 @@
 #include "sim/report/cluster_text.hpp"
 #include "sim/report/prefix_sentence.hpp"
 #include "sim/report/text_layout.hpp"
+#include "sim/report/tier_sentence.hpp"
 
 namespace inferometer {
 namespace {
@@ -251,10 +252,10 @@ void SummaryText::write_queue() {
   const StabilityReport& stability = summary_.stability;
   std::string text = fmt::format("{}: {}", to_string(stability.verdict), stability.sentence);
   if (stability.load) {
-    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s{}",
+    text += fmt::format("; offered {} req/s, {} % of the estimated capacity of {} req/s{}{}",
                         short_number(stability.offered_per_second), short_number(100 * *stability.load),
                         short_number(stability.offered_per_second / *stability.load),
-                        range("capacity_requests_per_s"));
+                        range("capacity_requests_per_s"), capacity_condition(stability));
   }
   text = wrapped(text, kLabelWidth, width_);
   text_ += label("queue") + (is_unstable() ? styled(Style::bad, text) : text) + "\n\n";
@@ -380,12 +381,10 @@ void SummaryText::write_memory() {
   }
   if (summary_.kv_offload) {
     const KvOffloadSummary& offload = *summary_.kv_offload;
-    sentence(
-        "host KV",
-        fmt::format("{} tokens copied out, {} brought back for {} requests; link {} % busy out, {} % back",
-                    grouped(offload.counts.stored_blocks * offload.block_size),
-                    grouped(offload.counts.loaded_blocks * offload.block_size), grouped(offload.counts.loads),
-                    short_number(100 * offload.store_share), short_number(100 * offload.load_share)));
+    sentence("host KV", tier_sentence(offload.host, offload.block_size));
+    if (offload.disk) {
+      sentence("disk KV", tier_sentence(*offload.disk, offload.block_size));
+    }
   }
   if (summary_.preemptions > 0) {
     std::string text = fmt::format("{}", grouped(summary_.preemptions));
@@ -393,6 +392,16 @@ void SummaryText::write_memory() {
       text += fmt::format(", {} tokens computed again", grouped(*summary_.recomputed_tokens));
     }
     sentence("preemptions", text);
+  }
+  if (summary_.kv_swap) {
+    const KvSwapCounts& swaps = summary_.kv_swap->counts;
+    sentence("swaps",
+             fmt::format("{} sequences out ({} blocks), {} back in; copying took {} s{}",
+                         grouped(swaps.swapped_out), grouped(swaps.out_blocks), grouped(swaps.swapped_in),
+                         short_number(to_seconds(swaps.copying)),
+                         swaps.recomputed == 0 ? ""
+                                               : fmt::format("; {} found no room and were recomputed",
+                                                             grouped(swaps.recomputed))));
   }
   sentence("waiting",
            fmt::format("{} requests on average, {} at most{}", short_number(summary_.waiting.mean_total),

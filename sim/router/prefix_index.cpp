@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/random.hpp"
-
 namespace inferometer {
 namespace {
 
@@ -23,13 +21,6 @@ std::uint32_t new_slot(std::vector<Item>& items, std::vector<std::uint32_t>& vac
 
 }  // namespace
 
-std::size_t PrefixIndex::KeyHash::operator()(const Key& key) const {
-  std::uint64_t state = key.id;
-  state = splitmix64(state) ^ key.parent;
-  state = splitmix64(state) ^ static_cast<std::uint64_t>(key.from);
-  return splitmix64(state);
-}
-
 void PrefixIndex::add(std::int32_t replica, const Request& request, std::int64_t tokens, TimePoint now) {
   if (static_cast<std::size_t>(replica) >= replicas_.size()) {
     replicas_.resize(static_cast<std::size_t>(replica) + 1);
@@ -38,7 +29,7 @@ void PrefixIndex::add(std::int32_t replica, const Request& request, std::int64_t
   const std::span<const ContentRun> runs =
       request.content.empty() ? std::span(&own, 1) : std::span(request.content);
   path_.clear();
-  Key key{kNone, request.content.empty() ? request.id : 0, runs.front().id};
+  ContentKey key{kNone, request.content.empty() ? request.id : 0, runs.front().id};
   std::int64_t left = tokens;
   for (std::size_t i = 0; left > 0 && i < runs.size(); left -= runs[i].tokens, ++i) {
     key.id = runs[i].id;
@@ -60,7 +51,7 @@ void PrefixIndex::match(const Request& request, TimePoint now) {
     replicas_[static_cast<std::size_t>(replica)].matched = 0;
   }
   found_.clear();
-  Key key;
+  ContentKey key;
   std::int64_t past = 0;
   for (const ContentRun& run : request.content) {
     key.id = run.id;
@@ -91,7 +82,7 @@ void PrefixIndex::forget(std::int32_t replica) {
   }
 }
 
-std::uint32_t PrefixIndex::node_of(const Key& key) {
+std::uint32_t PrefixIndex::node_of(const ContentKey& key) {
   const auto [place, is_new] = by_key_.try_emplace(key, kNone);
   if (is_new) {
     place->second = new_slot(nodes_, vacant_nodes_);

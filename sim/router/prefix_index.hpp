@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "workloads/content_key.hpp"
 #include "workloads/request.hpp"
 
 namespace inferometer {
@@ -47,19 +47,10 @@ class PrefixIndex {
   }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = ContentKey::kNoParent;
 
-  struct Key {
-    std::uint32_t parent = kNone;  // kNone: the run is the first of its prompts
-    std::int64_t from = 0;
-    std::uint64_t id = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Node {
-    Key key;
+    ContentKey key;
     std::vector<std::uint32_t> holdings;  // at least one
   };
   /// What a replica has of a node; in a list of those of the replica by last use.
@@ -79,7 +70,7 @@ class PrefixIndex {
   [[nodiscard]] bool is_too_old(const Holding& holding, TimePoint now) const {
     return limits_.age && now - holding.used >= *limits_.age;
   }
-  std::uint32_t node_of(const Key& key);
+  std::uint32_t node_of(const ContentKey& key);
   std::uint32_t holding_of(std::uint32_t node, std::int32_t replica);
   void use(std::uint32_t holding, TimePoint now);
   void link_newest(std::uint32_t holding);
@@ -92,9 +83,9 @@ class PrefixIndex {
   std::vector<Holding> holdings_;
   std::vector<std::uint32_t> vacant_nodes_, vacant_holdings_;
   std::vector<Replica> replicas_;
-  std::unordered_map<Key, std::uint32_t, KeyHash> by_key_;  // never walked
-  std::vector<std::uint32_t> path_;                         // of add(), kept for its memory
-  std::vector<std::int32_t> found_;                         // replicas with matched > 0
+  std::unordered_map<ContentKey, std::uint32_t, ContentKeyHash> by_key_;  // never walked
+  std::vector<std::uint32_t> path_;                                       // of add(), kept for its memory
+  std::vector<std::int32_t> found_;                                       // replicas with matched > 0
 };
 
 }  // namespace inferometer

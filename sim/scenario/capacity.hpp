@@ -15,11 +15,12 @@ namespace inferometer {
 /// the prompts alone; a decode replica finds their KV there. Rates of the replicas of a pool add up (all that
 /// it may come to have), and of the pools for prefill and decode the slower one counts, beside the mixed one.
 /// Lengths that drift over the sample (traces do) are mixed, so that the part that counts is like the whole.
-/// Exact for any policy, since it is the same simulation, but for uneven routing, waiting for transfers,
-/// prompts that change pools, failures; an estimate of the run's capacity as far as the sample is like the
-/// run: of n requests whose work has a coefficient of variation c, the relative error is about c / sqrt(0.6
-/// n). Deterministic. Absent when fewer requests are given than twice max_num_seqs, too few to fill the
-/// engine, and where replicas change between prefill and decode: there is no one split to estimate.
+/// Prompts of the sample have no content, so none is found in a cache of prefixes: where many are, the rate
+/// is too low. Exact for any policy, since it is the same simulation, but for that, uneven routing, waiting
+/// for transfers, prompts that change pools, failures; an estimate of the run's capacity as far as the sample
+/// is like the run: of n requests whose work has a coefficient of variation c, the relative error is about c
+/// / sqrt(0.6 n). Deterministic. Absent when fewer requests are given than twice max_num_seqs, too few to
+/// fill the engine, and where replicas change between prefill and decode: there is no one split to estimate.
 std::optional<PerSecond> saturated_rate(const Deployment& deployment, std::span<const RequestLengths> sample);
 
 /// How many requests a good sample has.

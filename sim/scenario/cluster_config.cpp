@@ -287,6 +287,21 @@ ClusterSetup read_cluster(const Values& scenario, const std::vector<PoolSpec>& p
       .read();
 }
 
+void add_router_note(const Values& scenario, const std::vector<PoolSpec>& pools,
+                     std::vector<std::string>& notes) {
+  if (!scenario.has("cluster") || !place_of(pools, PoolRole::decode)) {
+    return;
+  }
+  const Values& cluster = scenario.section("cluster");
+  const Values& router = cluster.section(router_key(cluster, PoolRole::decode));
+  if (router.text("policy") == "kv_aware" && router.number("overlap_weight") > 0) {
+    notes.emplace_back(
+        "router kv_aware of pool decode counts cached blocks as prefill that is spared, and decode replicas "
+        "compute no prompts: decode_router: {policy: kv_aware, overlap_weight: 0} leaves them out, as Dynamo "
+        "does");
+  }
+}
+
 std::function<std::unique_ptr<Router>()> router_maker(const Values& scenario, PoolRole role,
                                                       const RouterRegistry& routers, std::uint64_t seed) {
   Values section;

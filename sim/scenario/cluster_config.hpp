@@ -19,6 +19,10 @@ std::vector<std::int64_t> most_replicas(const Values& scenario, const std::vecto
 ClusterSetup read_cluster(const Values& scenario, const std::vector<PoolSpec>& pools,
                           const RouterRegistry& routers, Diagnostics& diagnostics);
 
+/// Adds a note where a router weighs what its pool has no use for.
+void add_router_note(const Values& scenario, const std::vector<PoolSpec>& pools,
+                     std::vector<std::string>& notes);
+
 /// A maker of routers for a pool. `scenario` is copied from.
 std::function<std::unique_ptr<Router>()> router_maker(const Values& scenario, PoolRole role,
                                                       const RouterRegistry& routers, std::uint64_t seed);

@@ -205,6 +205,7 @@ Deployment make_deployment(const Scenario& scenario, const Deployment* sibling) 
     cluster.make_network = network_maker(hardware->network, make_platform(*hardware, placement));
     deployment.notes.insert(deployment.notes.end(), hardware->notes.begin(), hardware->notes.end());
   }
+  add_router_note(scenario.values, scenario.pools, deployment.notes);
   add_uncertainty_note(scenario, deployment);
   deployment.is_single = !scenario.values.has("cluster") && scenario.pools.front().pipeline_parallel == 1;
   deployment.cluster = std::make_shared<const ClusterSetup>(std::move(cluster));

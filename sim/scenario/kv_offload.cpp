@@ -36,6 +36,44 @@ std::string obstacle_in_engine(const Values& engine) {
   return "";
 }
 
+/// That fit into a size in bytes. Throws ConfigError when not one does: `whose` it is, up to what it takes.
+std::int64_t blocks_in(const Values& section, const std::string& key, const std::string& place, Bytes block,
+                       const std::string& whose) {
+  const std::int64_t blocks = section.bytes(key).count() / block.count();
+  if (blocks < 1) {
+    throw ConfigError(section.where(key), place + "." + key + " is " +
+                                              std::to_string(section.bytes(key).count()) + " B for each " +
+                                              whose + " takes " + std::to_string(block.count()) + " B");
+  }
+  return blocks;
+}
+
+Duration copy_time(Bytes bytes, BytesPerSecond bandwidth) {
+  return std::max(Duration(1), bytes / bandwidth);
+}
+
+/// `block`: what one GPU has of it, over its share of a PCIe link.
+KvTierConfig host_tier(const Values& section, const PoolSpec& pool, Bytes block) {
+  KvTierConfig tier;
+  tier.blocks =
+      blocks_in(section, "cpu_memory", "engine.kv_offload", block, "GPU, but its part of one KV block");
+  const std::int64_t sharing = std::min(section.count("gpus_per_pcie_link"), pool.gpus_per_replica());
+  tier.block_write = copy_time(block * sharing, pool.gpu.pcie_per_direction);
+  tier.block_read = tier.block_write;
+  return tier;
+}
+
+/// `block`: over all GPUs of a replica.
+KvTierConfig disk_tier(const Values& section, Bytes block) {
+  const std::string place = "engine.kv_offload.disk";
+  KvTierConfig tier;
+  tier.blocks = blocks_in(section, "capacity", place, block, "replica, but one KV block");
+  tier.write_buffer = blocks_in(section, "write_buffer", place, block, "replica, but one KV block");
+  tier.block_write = copy_time(block, section.bandwidth("write_bandwidth"));
+  tier.block_read = copy_time(block, section.bandwidth("read_bandwidth"));
+  return tier;
+}
+
 }  // namespace
 
 void check_kv_offload(const PoolSpec& pool, Diagnostics& diagnostics) {
@@ -70,19 +108,16 @@ std::optional<KvOffloadConfig> kv_offload_of(const PoolSpec& pool, const MemoryF
   const Values& section = pool.engine.section("kv_offload");
   const Bytes block = memory.kv_bytes_per_token * memory.block_size;
   KvOffloadConfig config;
-  config.blocks = section.bytes("cpu_memory").count() / block.count();
-  if (config.blocks < 1) {
-    throw ConfigError(
-        section.where("cpu_memory"),
-        "engine.kv_offload.cpu_memory is " + std::to_string(section.bytes("cpu_memory").count()) +
-            " B for each GPU, but its part of one KV block takes " + std::to_string(block.count()) + " B");
+  config.tiers.push_back(host_tier(section, pool, block));
+  if (section.has("disk")) {
+    config.tiers.push_back(disk_tier(section.section("disk"), block * pool.gpus_per_replica()));
   }
-  const std::int64_t sharing = std::min(section.count("gpus_per_pcie_link"), pool.gpus_per_replica());
-  config.block_copy = std::max(Duration(1), block * sharing / pool.gpu.pcie_per_direction);
   config.write = section.text("write") == "on_release" ? KvOffloadConfig::Write::on_release
                                                        : KvOffloadConfig::Write::on_evict;
-  config.load =
-      section.text("load") == "always" ? KvOffloadConfig::Load::always : KvOffloadConfig::Load::by_cost;
+  const std::string& load = section.text("load");
+  config.load = load == "always"  ? KvOffloadConfig::Load::always
+                : load == "never" ? KvOffloadConfig::Load::never
+                                  : KvOffloadConfig::Load::by_cost;
   return config;
 }
 

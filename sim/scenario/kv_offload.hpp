@@ -1,6 +1,7 @@
 #pragma once
 
-// Host memory for KV as a pool's engine asks for it: what it amounts to in blocks and copies of them.
+// Host memory and disk for KV as a pool's engine asks for them: what they amount to in blocks and copies of
+// them.
 
 #include <optional>
 
@@ -14,7 +15,7 @@ namespace inferometer {
 /// Adds to `diagnostics`: what it does not go together with.
 void check_kv_offload(const PoolSpec& pool, Diagnostics& diagnostics);
 
-/// Nothing when the engine has none. Throws ConfigError when not one block fits.
+/// Nothing when the engine has none. Throws ConfigError when not one block fits somewhere.
 std::optional<KvOffloadConfig> kv_offload_of(const PoolSpec& pool, const MemoryFootprint& memory);
 
 }  // namespace inferometer

@@ -17,6 +17,7 @@
 #include "sim/plugin/plugin.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scenario/shared_object.hpp"
 
 namespace inferometer {
 namespace {
@@ -57,6 +58,9 @@ void* open_plugin(const std::string& plugin, const std::string& path) {
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable)) {
     refuse(plugin, std::filesystem::exists(path, unreadable) ? "is no file" : "is not there");
+  }
+  if (const std::string fault = cut_off_fault(path); !fault.empty()) {
+    refuse(plugin, fault);
   }
   void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) {

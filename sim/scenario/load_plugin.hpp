@@ -9,9 +9,9 @@ namespace inferometer {
 /// routers to router_registry(): from then on scenarios may name them. Before scenarios are loaded, and not
 /// on two threads. Runs code of the file with the rights of the user, so nothing calls this but for a file
 /// that the user named as a plugin. Throws ConfigError, and has registered nothing then: there is no such
-/// file; it is no shared object, or lacks libraries; it is no plugin; it was built for another interface,
-/// from other sources or with another standard library than this program; a name is taken; an entry is not
-/// complete; it threw while it registered.
+/// file; it is no shared object, was cut off, or lacks libraries; it is no plugin; it was built for another
+/// interface, from other sources or with another standard library than this program; a name is taken; an
+/// entry is not complete; it threw while it registered.
 void load_plugin(const std::string& path);
 
 /// File that the policy or router of this name was loaded from, an absolute path; "" for one that is linked

@@ -10,6 +10,7 @@
 #include "costmodel/pipeline.hpp"
 #include "hardware/profile.hpp"
 #include "sim/scenario/kv_offload.hpp"
+#include "sim/scenario/kv_swap.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
@@ -223,6 +224,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.caches_prefixes = policy.caches_prefixes && policy.caches_prefixes(engine);
   deployment.replica.offload = kv_offload_of(pool, deployment.memory);
+  deployment.replica.swap = kv_swap_of(pool, deployment.memory);
   deployment.replica.step_tokens = step_tokens;
   deployment.replica.attention_window = pool.model.sliding_window;
   deployment.pricer_limits = {.max_tokens = step_tokens,

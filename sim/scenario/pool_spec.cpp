@@ -7,6 +7,7 @@
 #include "sim/scenario/cluster_table.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/kv_offload.hpp"
+#include "sim/scenario/kv_swap.hpp"
 #include "sim/scenario/load_named.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -163,6 +164,7 @@ PoolSpec read_pool(PoolRole role, const Values& pool, const Values& scenario, co
     check_speculates(spec, diagnostics);
   }
   check_kv_offload(spec, diagnostics);
+  check_kv_swap(spec, diagnostics);
   return spec;
 }
 

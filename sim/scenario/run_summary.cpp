@@ -41,9 +41,37 @@ std::optional<KvOffloadSummary> kv_offload_of(const Deployment& deployment, cons
   summary.block_size = pool.replica.block_size;
   summary.block_bytes =
       pool.memory.kv_bytes_per_token * pool.replica.block_size * pool.spec.gpus_per_replica();
+  KvOffloadCounts counts;
   for (const Replica& replica : simulation.lanes()) {
-    summary.counts = summary.counts + replica.offload()->counts();
+    counts = counts + replica.offload()->counts();
     ++summary.replicas;
+  }
+  summary.host.counts = counts.host;
+  if (pool.replica.offload->tiers.size() > 1) {
+    summary.disk = KvTierSummary{.counts = counts.disk};
+  }
+  return summary;
+}
+
+std::optional<KvSwapSummary> kv_swap_of(const Deployment& deployment, const Simulation& simulation) {
+  std::optional<KvSwapSummary> summary;
+  const std::span<const Replica> lanes = simulation.lanes();
+  std::size_t first_lane = 0;
+  for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
+    const PoolDeployment& pool = deployment.pools[i];
+    const auto pool_lanes = static_cast<std::size_t>(deployment.replicas(i)) * pool.pricers.size();
+    if (pool.replica.swap) {
+      const Bytes block_bytes =
+          pool.memory.kv_bytes_per_token * pool.replica.block_size * pool.spec.gpus_per_replica();
+      summary = summary.value_or(KvSwapSummary());
+      for (const Replica& replica : lanes.subspan(first_lane, pool_lanes)) {
+        const KvSwapCounts& counts = replica.swap_counts();
+        summary->counts = summary->counts + counts;
+        summary->out_bytes += block_bytes * counts.out_blocks;
+        summary->in_bytes += block_bytes * counts.in_blocks;
+      }
+    }
+    first_lane += pool_lanes;
   }
   return summary;
 }
@@ -93,6 +121,7 @@ Summary summarize_run(const Scenario& scenario, const Deployment& deployment, co
     settings.overtakes = settings.overtakes || (policy != nullptr && policy->overtakes);
   }
   settings.kv_offload = kv_offload_of(deployment, simulation);
+  settings.kv_swap = kv_swap_of(deployment, simulation);
   settings.partial = partial;
   settings.closed_loop = is_closed_loop(scenario.workload());
   settings.pools.clear();

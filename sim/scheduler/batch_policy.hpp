@@ -73,6 +73,7 @@ struct PolicyEntry {
   std::string name;
   std::string summary;    ///< one sentence, with the system it is modelled on
   std::vector<Key> keys;  ///< parameters beyond those every policy has, in the section `engine`
+  std::vector<Table::Variant> variants{};  ///< further ones, that go with a word of one of `keys`
   /// Most tokens that one step may run: sizes activation memory and price tables. May throw ConfigError.
   std::function<std::int64_t(const Values& engine, std::int64_t max_model_len)> step_tokens;
   /// Whether sequences may join the running ones that the policy did not admit: those whose KV comes from a
@@ -82,6 +83,9 @@ struct PolicyEntry {
   bool takes_speculation = false;
   /// Whether it lets KV be brought from host memory (StepPlan::loads).
   bool takes_host_kv = false;
+  /// Whether it may swap sequences out to host memory (StepPlan::swapped_out); the section `engine` then has
+  /// `swap_space`. Absent: never.
+  std::function<bool(const Values& engine)> swaps{};
   /// Whether blocks keep what they had in them, for later prompts that begin alike. Absent: never.
   std::function<bool(const Values& engine)> caches_prefixes{};
   /// Whether requests that came later may be taken before those that fit as well: fairness is then reported.

@@ -57,6 +57,11 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       table.add_variant(split.inner, policy.name, policy.keys);
     }
   }
+  for (const PolicyEntry& policy : registry.entries()) {
+    for (const Table::Variant& variant : policy.variants) {
+      table.add_variant(variant.selector, variant.word, variant.keys);
+    }
+  }
   return table;
 }
 

@@ -178,5 +178,21 @@ TEST_CASE("files that are no plugins are refused", "[plugin]") {
         "(sim/plugin/plugin.hpp)");
 }
 
+TEST_CASE("a plugin that was cut off is refused before any of it is mapped", "[plugin]") {
+  const std::filesystem::path part =
+      std::filesystem::temp_directory_path() / "inferometer_part_of_a_plugin.so";
+  const std::uintmax_t whole = std::filesystem::file_size(kPlugin);
+  // Within the segments, and just before the end, where the headers of its sections stand.
+  for (const std::uintmax_t bytes : {whole / 8, whole / 2, whole - 1}) {
+    std::filesystem::copy_file(kPlugin, part, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(part, bytes);
+    CHECK(refusal("", part.string()) == "is cut off: it has " + std::to_string(bytes) +
+                                            " bytes, and its headers tell of " + std::to_string(whole));
+  }
+  std::filesystem::resize_file(part, 10);
+  CHECK(refusal("", part.string()) == "cannot be loaded: file too short");
+  std::filesystem::remove(part);
+}
+
 }  // namespace
 }  // namespace inferometer

@@ -27,10 +27,12 @@ std::vector<std::int64_t> numbers(const FinishedRequest& r) {
           r.cached.session,
           r.cached.others,
           r.cached.host,
+          r.cached.disk,
           r.recached.own,
           r.recached.session,
           r.recached.others,
-          r.recached.host};
+          r.recached.host,
+          r.recached.disk};
 }
 
 std::vector<std::int64_t> numbers(const ClusterTotals& t) {
@@ -43,9 +45,9 @@ std::vector<std::int64_t> numbers(const Census& c) {
   return {c.injected, c.completed, c.running, c.waiting, c.in_transit, c.rejected};
 }
 
-std::vector<std::int64_t> numbers(const KvOffloadCounts& o) {
-  return {o.stored_blocks,   o.loaded_blocks,   o.loads,
-          o.storing.count(), o.loading.count(), o.load_waiting.count()};
+std::vector<std::int64_t> numbers(const KvTierCounts& t) {
+  return {t.stored_blocks,   t.lost_blocks,     t.loaded_blocks,       t.loads,
+          t.storing.count(), t.loading.count(), t.load_waiting.count()};
 }
 
 template <class Thing>
@@ -94,7 +96,8 @@ std::string first_difference(const ClusterRun& got, const ClusterRun& expected) 
         first_other("rejected request", got.rejected, expected.rejected),
         first_other("transfer", got.transfers.transfers, expected.transfers.transfers),
         first_other("totals", numbers(got.totals), numbers(expected.totals)),
-        first_other("figure of host memory", numbers(got.offload), numbers(expected.offload)),
+        first_other("figure of host memory", numbers(got.offload.host), numbers(expected.offload.host)),
+        first_other("figure of the disk", numbers(got.offload.disk), numbers(expected.offload.disk)),
         first_other("census", numbers(got.census), numbers(expected.census)),
         first_other("figure of replicas", got.replicas, expected.replicas)}) {
     if (!difference.empty()) {

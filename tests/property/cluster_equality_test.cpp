@@ -39,9 +39,10 @@ class Coverage {
     note("pipelines with micro-batches at once", run.most_lanes_at_once > 1);
     note("steps in stretches", run.counts.in_stretches);
     note("tokens drafted", run.drafted.draft_tokens);
-    note("loads from host memory", run.offload.loads);
+    note("loads from host memory", run.offload.host.loads);
+    note("loads from disk", run.offload.disk.loads);
     note("failures of replicas that draft or have host memory",
-         run.drafted.drafts > 0 || run.offload.stored_blocks > 0 ? totals.failures : 0);
+         run.drafted.drafts > 0 || run.offload.host.stored_blocks > 0 ? totals.failures : 0);
     note("weights loaded", count_transfers(run, [](const SeenTransfer& t) { return !t.has_source; }));
     note("runs with late routers", setup.state_interval > Duration());
     note("transfers cut off", count_transfers(run, [](const SeenTransfer& t) { return t.is_cancelled; }));
@@ -71,6 +72,7 @@ class Coverage {
              {"steps in stretches", 10'000},
              {"tokens drafted", 10'000},
              {"loads from host memory", 100},
+             {"loads from disk", 50},
              {"failures of replicas that draft or have host memory", 20},
              {"weights loaded", 10},
              {"runs with late routers", 30},

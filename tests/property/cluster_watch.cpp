@@ -83,6 +83,8 @@ ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
     tally.expected += s.state == State::expected ? 1 : 0;
     (has_host ? tally.from_host : tally.loading) += s.state == State::loading ? 1 : 0;
     tally.ready += s.state == State::ready ? 1 : 0;
+    tally.swapped += s.state == State::swapped ? 1 : 0;
+    tally.swap_blocks += s.state == State::swapped ? store.pool.blocks_for(s.computed) : 0;
     tally.handed_over += s.state == State::handed_over ? 1 : 0;
     tally.running += s.state == State::prefilling || s.state == State::decoding ? 1 : 0;
     if (s.state == State::gone) {
@@ -95,6 +97,8 @@ ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
     tally.prefill_left += is_to_prefill ? s.prompt + s.emitted - s.computed : 0;
     require(has_host || s.state != State::waiting || (s.held_blocks == 0 && s.computed == 0),
             "who waits holds no blocks");
+    require(s.state != State::swapped || (s.held_blocks == 0 && s.computed == s.prompt + s.emitted - 1),
+            "who is swapped out holds no blocks and has all tokens but the next");
     require(s.state != State::expected || s.held_blocks == 0, "who is expected holds no blocks");
   }
   std::int64_t listed = 0;
@@ -118,9 +122,11 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
   const Tally tally = this->tally(member);
   const auto size_of = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
   require(size_of(store.waiting) == tally.waiting && size_of(store.expected) == tally.expected &&
-              size_of(store.ready) == tally.ready && store.loading == tally.loading &&
-              store.handed_over == tally.handed_over,
+              size_of(store.ready) == tally.ready && size_of(store.swapped) == tally.swapped &&
+              store.loading == tally.loading && store.handed_over == tally.handed_over,
           "every sequence stands in the list of its state");
+  require(store.swap_blocks_taken == tally.swap_blocks && store.swap_blocks_taken <= store.swap_blocks,
+          "host memory has what its sequences had");
   require(store.tokens == tally.tokens, "the tokens of a replica are those of its sequences");
   require(store.prefill_left == tally.prefill_left, "what is left to prefill is that of its sequences");
   if (!is_running(member)) {
@@ -136,7 +142,7 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
   require(ahead == 0 || decode_first, "who was sent and has not left is there");
   const ReplicaLoad load = fleet.load(replica);
   require(load.outstanding == fleet.outstanding(replica) &&
-              load.waiting == tally.waiting + tally.ready + tally.expected + tally.from_host,
+              load.waiting == tally.waiting + tally.ready + tally.swapped + tally.expected + tally.from_host,
           "the load tells of who is there");
   require(
       load.tokens >= tally.tokens && load.prefill_tokens <= tally.prefill_left && load.prefill_tokens >= 0,
@@ -165,7 +171,7 @@ bool ClusterWatch::has_work(std::size_t number) {
        const_cast<SequenceStore&>(store).can_load_next(state.decodes().blocks_needed()))) {
     return true;
   }
-  if (state.running_count() == 0 && store.waiting.empty()) {
+  if (state.running_count() == 0 && store.waiting.empty() && store.swapped.empty()) {
     return false;
   }
   plan_.clear();

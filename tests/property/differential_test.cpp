@@ -34,6 +34,8 @@ struct Coverage {
   std::int64_t preemptions = 0;
   std::int64_t rejections = 0;
   std::int64_t steps = 0;
+  std::int64_t swaps = 0;
+  std::int64_t recomputations_beside_swaps = 0;
 };
 
 Coverage require_equal_runs(const RandomScenario& scenario, Stepper stepper) {
@@ -42,7 +44,12 @@ Coverage require_equal_runs(const RandomScenario& scenario, Stepper stepper) {
   StepLog log;
   EngineSetup setup = scenario.engine.setup;
   setup.stepper = stepper;
-  make_simulation(setup, scenario.workload(), log, &log)->run();
+  const auto simulation = make_simulation(setup, scenario.workload(), log, &log);
+  simulation->run();
+  const KvSwapCounts& swaps = simulation->lanes().front().swap_counts();
+  REQUIRE(swaps.swapped_out == plain.swapped_out);
+  REQUIRE(swaps.swapped_in == plain.swapped_out);
+  REQUIRE(swaps.in_blocks == swaps.out_blocks);
 
   Coverage coverage;
   for (std::size_t i = 0; i < std::min(plain.steps.size(), log.steps().size()); ++i) {
@@ -65,6 +72,8 @@ Coverage require_equal_runs(const RandomScenario& scenario, Stepper stepper) {
   REQUIRE(finished.size() + log.rejected().size() == scenario.requests.size());
   coverage.rejections = static_cast<std::int64_t>(log.rejected().size());
   coverage.steps = static_cast<std::int64_t>(log.steps().size());
+  coverage.swaps = swaps.swapped_out;
+  coverage.recomputations_beside_swaps = swaps.recomputed;
   return coverage;
 }
 
@@ -80,6 +89,8 @@ Coverage compare(const std::string& policy) {
     sum.preemptions += coverage.preemptions;
     sum.rejections += coverage.rejections;
     sum.steps += coverage.steps;
+    sum.swaps += coverage.swaps;
+    sum.recomputations_beside_swaps += coverage.recomputations_beside_swaps;
   }
   return sum;
 }
@@ -93,6 +104,8 @@ TEST_CASE("chunked_prefill equals the plain vLLM V1 loop") {
 TEST_CASE("continuous equals the plain vLLM V0 loop") {
   const Coverage coverage = compare("continuous");
   CHECK(coverage.preemptions > 100);
+  CHECK(coverage.swaps > 100);
+  CHECK(coverage.recomputations_beside_swaps > 20);
   CHECK(coverage.rejections > 100);
 }
 

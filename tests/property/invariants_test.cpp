@@ -27,7 +27,7 @@ class Watcher : public SimulationObserver {
   const Simulation* simulation = nullptr;
 
   void on_arrival(const Request& request, std::int64_t waiting) override {
-    REQUIRE(waiting == static_cast<std::int64_t>(state().waiting().size()));
+    REQUIRE(waiting == static_cast<std::int64_t>(state().waiting().size() + state().store().swapped.size()));
     REQUIRE((request.arrival >= last_time_));
     last_time_ = request.arrival;
     const std::int64_t room = scenario_.engine.setup.max_model_len - request.prompt.count();
@@ -162,13 +162,20 @@ void require_blocks_add_up(const Replica& replica) {
   for (const SequenceId id : state.waiting()) {
     REQUIRE(state.held_blocks(id) == 0);
   }
+  std::int64_t swapped = 0;
+  for (const SequenceId id : state.store().swapped) {
+    REQUIRE(state.held_blocks(id) == 0);
+    swapped += state.blocks().blocks_for(state.computed(id));
+  }
+  REQUIRE(swapped == state.store().swap_blocks_taken);
+  REQUIRE(swapped <= state.store().swap_blocks);
 }
 
 /// Until when a replica that runs no step may leave things as they are: forever without work, and as long as
 /// the wait window of an incomplete static batch is open. Otherwise not at all.
 std::optional<TimePoint> may_idle_until(const RandomScenario& scenario, const Simulation& simulation) {
   const BatchState& state = simulation.lanes().front().state();
-  if (state.running_count() == 0 && state.waiting().empty()) {
+  if (state.running_count() == 0 && state.waiting().empty() && state.store().swapped.empty()) {
     return std::nullopt;
   }
   if (scenario.engine.setup.policy == "static" && state.running_count() == 0) {
@@ -197,6 +204,7 @@ void watch(const RandomScenario& scenario) {
   }
   REQUIRE(replica.state().running_count() == 0);
   REQUIRE(replica.state().waiting().empty());
+  REQUIRE(replica.state().store().swapped.empty());
   REQUIRE((replica.state().blocks().free() == replica.state().blocks().total()));
   REQUIRE(simulation->census().injected == static_cast<std::int64_t>(scenario.requests.size()));
   watcher.check_end();

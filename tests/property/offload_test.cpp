@@ -1,5 +1,5 @@
-// Host memory over random engines: both steppers give the same, every request gets its tokens once, and
-// blocks are all free in the end.
+// Host memory and disk over random engines: both steppers give the same, every request gets its tokens once,
+// and blocks are all free in the end.
 
 #include <string>
 #include <vector>
@@ -82,7 +82,7 @@ Outcome run(const RandomEngine& engine, Stepper stepper) {
   return outcome;
 }
 
-TEST_CASE("with host memory both steppers give the same integers: 400 engines") {
+TEST_CASE("with host memory and disk both steppers give the same integers: 400 engines") {
   KvOffloadCounts all;
   StepCounts steps;
   std::int64_t preemptions = 0, dropped = 0;
@@ -98,16 +98,22 @@ TEST_CASE("with host memory both steppers give the same integers: 400 engines") 
     REQUIRE((fast.found == reference.found));
     REQUIRE(fast.log.finished().size() == reference.log.finished().size());
     // What is brought for a request that gives it up again before it runs is not found by it.
-    const std::int64_t loaded = fast.counts.loaded_blocks * engine.setup.block_size;
-    REQUIRE(fast.found.host <= loaded);
-    dropped += fast.found.host < loaded ? 1 : 0;
+    const std::int64_t loaded = fast.counts.host.loaded_blocks * engine.setup.block_size;
+    const std::int64_t from_disk = fast.counts.disk.loaded_blocks * engine.setup.block_size;
+    REQUIRE(fast.found.below_gpu() <= loaded);
+    REQUIRE(fast.found.disk <= from_disk);
+    REQUIRE(from_disk <= loaded);
+    dropped += fast.found.below_gpu() < loaded ? 1 : 0;
     all = all + fast.counts;
     steps = steps + fast.steps;
     preemptions += fast.preemptions;
   }
-  CHECK(all.loads > 500);
-  CHECK(all.load_waiting > Duration(0));
-  CHECK(all.stored_blocks > all.loaded_blocks);
+  CHECK(all.host.loads > 500);
+  CHECK(all.host.load_waiting > Duration(0));
+  CHECK(all.host.stored_blocks > all.host.loaded_blocks);
+  CHECK(all.disk.loads > 200);
+  CHECK(all.disk.load_waiting > Duration(0));
+  CHECK(all.disk.lost_blocks > 100);
   CHECK(steps.in_stretches > steps.single());
   CHECK(preemptions > 100);
   CHECK(dropped > 0);

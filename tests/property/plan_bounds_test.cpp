@@ -173,6 +173,7 @@ std::string random_engine(Dice& dice) {
     text += ", max_num_batched_tokens: " + number(dice.one_of({256, 2048}));
   } else if (policy == "continuous") {
     text += ", max_num_batched_tokens: " + number(len);
+    text += dice.chance(50) ? ", preemption_mode: swap" : "";
   } else if (policy == "sarathi") {
     text += ", chunk_size: " + number(dice.one_of({256, 512}));
   }

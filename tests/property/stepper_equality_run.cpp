@@ -79,7 +79,8 @@ class Watcher : public SimulationObserver {
     run_.recorder.on_arrival(request, waiting);
     run_.sketch.on_arrival(request, waiting);
     run_.arrivals.push_back(request.arrival);
-    const auto queued = static_cast<std::int64_t>(state().waiting().size());
+    const SequenceStore& store = state().store();
+    const auto queued = static_cast<std::int64_t>(store.waiting.size() + store.swapped.size());
     require(waiting == queued + loading(*notes_.simulation), "an arrival is told who waits");
   }
   void on_rejected(const RejectedRequest& request) override {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every plain scheduler has: sequences with their own counters, a list of what waits, a list of what
-// runs, blocks, steps that walk all of it. The policy is its heir's.
+// What all plainly written engines have in common (plain_scheduler.hpp): time, prices, blocks, lists of what
+// waits and runs. Which of them a step runs, the engine says.
 
 #include <algorithm>
 #include <deque>
@@ -17,13 +17,13 @@
 
 namespace inferometer::testing {
 
-/// A request on its way.
 struct PlainItem {
   FinishedRequest record;  // filled in on the way
   std::int64_t max_new = 0;
   std::int64_t emitted = 0;
   std::int64_t computed = 0;
   std::int64_t held = 0;
+  std::int64_t swapped = 0;  // blocks in host memory
   bool was_admitted = false;
   bool prefilling = false;
   TimePoint last_token;
@@ -34,18 +34,19 @@ struct PlainItem {
 
 class PlainReplica {
  public:
-  virtual ~PlainReplica() = default;
-
   PlainReplica(const PlainEngine& engine, Workload& workload)
       : engine_(engine),
         workload_(workload),
         pricer_(make_test_pricer(engine.setup.costs)),
         free_(engine.setup.blocks),
+        swap_room_(engine.setup.swap ? engine.setup.swap->blocks : 0),
         block_(engine.setup.block_size) {
     if (engine.caches_prefixes) {
       cache_.emplace(engine.setup.blocks, block_);
     }
   }
+
+  virtual ~PlainReplica() = default;
 
   PlainOutcome run() {
     while (true) {
@@ -56,6 +57,7 @@ class PlainReplica {
       runs_.clear();
       wake_.reset();
       padded_chunk_ = 0;
+      copied_ = 0;
       schedule();
       if (!runs_.empty()) {
         step();
@@ -67,7 +69,7 @@ class PlainReplica {
       }
       now_ = !wake_ ? *arrival : (!arrival ? *wake_ : std::min(*arrival, *wake_));
     }
-    if (!waiting_.empty() || !running_.empty()) {
+    if (!waiting_.empty() || !running_.empty() || !swapped_.empty()) {
       throw std::logic_error("the plain scheduler is stuck");
     }
     std::sort(outcome_.finished.begin(), outcome_.finished.end(),
@@ -81,11 +83,6 @@ class PlainReplica {
     Item* item;
     std::int64_t tokens;
   };
-
-  /// The policy: fills runs_ with what the step that begins now runs, or sets wake_.
-  virtual void schedule() = 0;
-  /// A sequence has emitted its last token and left.
-  virtual void on_finished() {}
 
   // --- time
   // ------------------------------------------------------------------------------------------------------
@@ -186,7 +183,8 @@ class PlainReplica {
     }
     shape.sampled_rows += shape.decodes;
     shape.chunks = chunks;
-    return pricer_->price(shape).total();
+    const Duration copying = copied_ > 0 ? engine_.setup.swap->block_copy * copied_ : Duration();
+    return pricer_->price(shape).total() + copying;
   }
 
   // --- blocks
@@ -227,11 +225,33 @@ class PlainReplica {
   }
 
   void preempt(Item& item) {
+    if (engine_.setup.swap && item.held <= swap_room_) {
+      swap_out(item);
+      return;
+    }
     give_back(item);
     item.prefilling = false;
     item.computed = 0;
     ++item.record.preemptions;
     waiting_.push_front(&item);
+  }
+
+  void swap_out(Item& item) {
+    item.swapped = item.held;
+    swap_room_ -= item.swapped;
+    copied_ += item.swapped;
+    give_back(item);
+    ++item.record.preemptions;
+    swapped_.push_back(&item);
+    ++outcome_.swapped_out;
+  }
+
+  void swap_in(Item& item) {
+    swap_room_ += item.swapped;
+    copied_ += item.swapped;
+    item.swapped = 0;
+    swapped_.erase(std::find(swapped_.begin(), swapped_.end(), &item));
+    running_.push_back(&item);
   }
 
   void admit_head() {
@@ -245,8 +265,8 @@ class PlainReplica {
     running_.push_back(&item);
   }
 
-  void sort_running_by_arrival() {
-    std::sort(running_.begin(), running_.end(),
+  static void sort_by_arrival(std::vector<Item*>& items) {
+    std::sort(items.begin(), items.end(),
               [](const Item* a, const Item* b) { return a->record.id < b->record.id; });
   }
 
@@ -254,17 +274,25 @@ class PlainReplica {
     return static_cast<std::int64_t>(running_.size()) >= engine_.setup.max_num_seqs;
   }
 
+  /// Fills `runs_` and the lists, for a step that begins now, or sets wake_.
+  virtual void schedule() = 0;
+  /// A sequence has emitted its last token and left.
+  virtual void on_finished() {}
+
   const PlainEngine& engine_;
   Workload& workload_;
   std::shared_ptr<const StepPricer> pricer_;
   std::list<Item> items_;
   std::deque<Item*> waiting_;
   std::vector<Item*> running_;
+  std::vector<Item*> swapped_;
   std::vector<Run> runs_;
   std::optional<TimePoint> wake_;
   TimePoint now_;
   std::optional<PlainCache> cache_;
   std::int64_t free_;
+  std::int64_t swap_room_;
+  std::int64_t copied_ = 0;  // blocks to host memory and back, ahead of the present step
   std::int64_t block_;
   std::int64_t padded_chunk_ = 0;
   std::int64_t frozen_ = 0;  // finished sequences of a padded batch

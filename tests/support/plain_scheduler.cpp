@@ -7,7 +7,7 @@ namespace inferometer::testing {
 
 namespace {
 
-class PlainScheduler final : public PlainReplica {
+class PlainEngines : public PlainReplica {
  public:
   using PlainReplica::PlainReplica;
 
@@ -96,7 +96,7 @@ class PlainScheduler final : public PlainReplica {
 
   void schedule_vllm_v0() {
     std::int64_t tokens = 0;
-    while (!waiting_.empty()) {
+    while (swapped_.empty() && !waiting_.empty()) {
       if (reject_head_if_hopeless(std::min(engine_.setup.max_model_len, engine_.budget))) {
         continue;
       }
@@ -114,12 +114,24 @@ class PlainScheduler final : public PlainReplica {
     if (!runs_.empty()) {
       return;
     }
-    sort_running_by_arrival();
+    sort_by_arrival(running_);
+    const std::size_t running_before = running_.size();
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (!append_slot_preempting(i, running_)) {
         break;
       }
       runs_.push_back({running_[i], 1});
+    }
+    sort_by_arrival(swapped_);
+    const bool preempted_any = running_.size() < running_before;
+    while (!preempted_any && !swapped_.empty() && !is_full()) {
+      Item* item = swapped_.front();
+      if (free_ - blocks_of(item->computed + 1) < engine_.watermark_blocks) {
+        break;
+      }
+      allocate(*item, 1);
+      swap_in(*item);
+      runs_.push_back({item, 1});
     }
   }
 
@@ -138,7 +150,7 @@ class PlainScheduler final : public PlainReplica {
   }
 
   void schedule_sarathi() {
-    sort_running_by_arrival();
+    sort_by_arrival(running_);
     std::vector<Item*> partial;
     std::int64_t tokens = 0;
     for (std::size_t i = 0; i < running_.size(); ++i) {
@@ -235,7 +247,7 @@ class PlainScheduler final : public PlainReplica {
 
 PlainOutcome run_plainly(const PlainEngine& engine, Workload& workload) {
   return engine.setup.policy == "sglang" ? run_sglang_plainly(engine, workload)
-                                         : PlainScheduler(engine, workload).run();
+                                         : PlainEngines(engine, workload).run();
 }
 
 }  // namespace inferometer::testing

@@ -43,6 +43,7 @@ struct PlainOutcome {
   std::vector<FinishedRequest> finished;       ///< by request number
   std::map<std::int64_t, TimePoint> rejected;  ///< request number -> when
   std::vector<StepLog::Step> steps;
+  std::int64_t swapped_out = 0;
 };
 
 /// Runs the workload to its end.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/support/random_prices.hpp"
+#include "tests/support/random_swap.hpp"
 #include "tests/support/random_techniques.hpp"
 #include "tests/unit/router/router_fixture.hpp"
 
@@ -169,6 +170,9 @@ void add_pool(Dice& dice, std::uint64_t seed, const PoolKind& kind, std::int64_t
   PoolSetup& setup = cluster.setup.pools.emplace_back();
   draw_engine(dice, seed, kind, pool);
   draw_stages(dice, pool, setup);
+  if (pool.replica.setup.policy == "continuous" && pool.stages.empty()) {
+    draw_swap(dice, pool.replica.setup);
+  }
   setup.role = kind.role;
   setup.replicas = static_cast<std::int32_t>(dice.between(1, most_replicas));
   setup.at_start = setup.replicas;

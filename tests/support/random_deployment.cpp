@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "tests/support/random_content.hpp"
 #include "tests/support/random_prices.hpp"
+#include "tests/support/random_swap.hpp"
 #include "tests/support/random_techniques.hpp"
 
 namespace inferometer::testing {
@@ -227,7 +228,9 @@ Limits draw_policy(Dice& dice, std::optional<std::uint64_t> techniques, Traffic 
   if (setup.policy == "continuous") {
     const std::int64_t budget = longest + dice.one_of({0, 1, 40, 2000});
     setup.keys = "max_num_batched_tokens: " + std::to_string(budget);
-    return {budget, draw_watermark(dice, setup)};
+    const std::int64_t fitting = draw_watermark(dice, setup);
+    draw_swap(dice, setup);
+    return {budget, fitting};
   }
   if (setup.policy == "sarathi") {
     const std::int64_t budget = setup.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
@@ -393,9 +396,9 @@ std::string RandomDeployment::describe() const {
       setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
       std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
       ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
-      (setup.window ? std::to_string(*setup.window) : "none") + ", promise " + to_text(promise) + " " +
-      std::to_string(promise_steps) + (has_line ? ", line" : ", no line") + ", clients " +
-      std::to_string(clients) + ", think_ps " + std::to_string(think.count()) +
+      (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) + ", promise " +
+      to_text(promise) + " " + std::to_string(promise_steps) + (has_line ? ", line" : ", no line") +
+      ", clients " + std::to_string(clients) + ", think_ps " + std::to_string(think.count()) +
       (setup.speculation ? to_text(*setup.speculation) : "") +
       (setup.offload ? to_text(*setup.offload) : "") + "\n" + prices + "\n";
   for (const TestRequest& request : requests) {

@@ -4,6 +4,7 @@
 
 #include "tests/support/dice.hpp"
 #include "tests/support/random_content.hpp"
+#include "tests/support/random_swap.hpp"
 
 namespace inferometer::testing {
 
@@ -110,6 +111,7 @@ void draw_policy(Dice& dice, PlainEngine& engine) {
     engine.budget = setup.max_model_len + dice.one_of({0, 1, 40, 200});
     setup.keys =
         "max_num_batched_tokens: " + std::to_string(engine.budget) + ", " + draw_watermark(dice, engine, 30);
+    draw_swap(dice, setup);
   } else if (setup.policy == "sarathi") {
     engine.budget = setup.max_num_seqs + dice.one_of({0, 1, 4, 16, 64});
     setup.keys = "chunk_size: " + std::to_string(engine.budget) + ", " + draw_watermark(dice, engine, 30);
@@ -158,12 +160,12 @@ TestRequest draw_lengths(Dice& dice, const PlainEngine& engine) {
 
 std::string RandomScenario::describe() const {
   const EngineSetup& setup = engine.setup;
-  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
-                     std::to_string(setup.block_size) + ", max_model_len " +
-                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
-                     std::to_string(setup.max_num_seqs) + ", window " +
-                     (setup.window ? std::to_string(*setup.window) : "none") + ", clients " +
-                     std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n";
+  std::string text =
+      setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+      std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
+      ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
+      (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) + ", clients " +
+      std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +

@@ -21,10 +21,22 @@ SpeculationRule random_rule(Dice& dice) {
 }
 
 KvOffloadConfig random_offload(Dice& dice) {
-  return {.blocks = dice.one_of({1, 10, 100, 1000}),
-          .block_copy = Duration(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000, 6'000'000'000})),
-          .write = dice.chance(60) ? KvOffloadConfig::Write::on_evict : KvOffloadConfig::Write::on_release,
-          .load = dice.chance(50) ? KvOffloadConfig::Load::by_cost : KvOffloadConfig::Load::always};
+  const Duration copy(dice.one_of({1, 1'000'003, 7'000'001, 200'000'000, 6'000'000'000}));
+  KvOffloadConfig offload{
+      .tiers = {{.blocks = dice.one_of({1, 10, 100, 1000}), .block_write = copy, .block_read = copy}},
+      .write = dice.chance(60) ? KvOffloadConfig::Write::on_evict : KvOffloadConfig::Write::on_release,
+      .load = dice.chance(50) ? KvOffloadConfig::Load::by_cost : KvOffloadConfig::Load::always};
+  if (dice.chance(67)) {
+    offload.tiers.front().blocks = dice.one_of({1, 4, 10, 40});
+    offload.tiers.push_back({.blocks = dice.one_of({1, 20, 200, 2000}),
+                             .block_write = Duration(dice.one_of({1, 2'000'003, 30'000'001})),
+                             .block_read = Duration(dice.one_of({1, 700'001, 20'000'003})),
+                             .write_buffer = dice.one_of({1, 8, KvTierConfig::kUnbounded})});
+  }
+  if (dice.chance(5)) {
+    offload.load = KvOffloadConfig::Load::never;
+  }
+  return offload;
 }
 
 std::string to_text(const SpeculationRule& rule) {
@@ -37,10 +49,15 @@ std::string to_text(const SpeculationRule& rule) {
 }
 
 std::string to_text(const KvOffloadConfig& offload) {
-  return ", host " + std::to_string(offload.blocks) + " blocks of " +
-         std::to_string(offload.block_copy.count()) + " ps" +
-         (offload.write == KvOffloadConfig::Write::on_release ? ", on release" : "") +
-         (offload.load == KvOffloadConfig::Load::always ? ", always" : "");
+  std::string text = ", tiers";
+  for (const KvTierConfig& tier : offload.tiers) {
+    text += " " + std::to_string(tier.blocks) + " write " + std::to_string(tier.block_write.count()) +
+            " read " + std::to_string(tier.block_read.count());
+  }
+  return text + (offload.write == KvOffloadConfig::Write::on_release ? ", on release" : "") +
+         (offload.load == KvOffloadConfig::Load::always  ? ", always"
+          : offload.load == KvOffloadConfig::Load::never ? ", never"
+                                                         : "");
 }
 
 }  // namespace inferometer::testing

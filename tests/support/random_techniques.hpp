@@ -1,6 +1,6 @@
 #pragma once
 
-// Techniques that few policies have, drawn at random: drafted tokens, host memory for KV.
+// Techniques that few policies have, drawn at random: drafted tokens, host memory and disk for KV.
 
 #include <string>
 
@@ -13,7 +13,8 @@ namespace inferometer::testing {
 /// One to kMostDrafts tokens, fixed or adaptive, with and without lookahead slots; never recomputes_last_hit.
 SpeculationRule random_rule(Dice& dice);
 
-/// Host memory for a block up to more than there are; copies that take a picosecond up to several steps.
+/// Host memory for a block up to more than there are, two of three with a disk behind it; copies that take a
+/// picosecond up to several steps.
 KvOffloadConfig random_offload(Dice& dice);
 
 /// For failure messages.

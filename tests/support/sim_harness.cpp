@@ -175,6 +175,7 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.stepper = setup.stepper;
   config.speculation = setup.speculation;
   config.offload = setup.offload;
+  config.swap = setup.swap;
   config.step_tokens = engine.policy().step_tokens(engine.values, setup.max_model_len);
   return config;
 }
@@ -226,13 +227,20 @@ void StepLog::note_plan(const ReplicaView& view, const StepPlan& plan) {
     }
   }
   std::string preempted;
+  std::string swapped_out;
   for (const SequenceId id : plan.preempted) {
-    preempted += number(id);
+    (contains(plan.swapped_out, id) ? swapped_out : preempted) += number(id);
+  }
+  std::string swapped_in;
+  for (const SequenceId id : plan.swapped_in) {
+    swapped_in += number(id);
   }
   planned_.clear();
   planned_ += prefills.empty() ? "" : " | prefill" + prefills;
   planned_ += decodes.empty() ? "" : " | decode" + decodes;
   planned_ += preempted.empty() ? "" : " | preempt" + preempted;
+  planned_ += swapped_out.empty() ? "" : " | swap out" + swapped_out;
+  planned_ += swapped_in.empty() ? "" : " | swap in" + swapped_in;
 }
 
 std::string StepLog::outcome(std::int64_t request_id) const {

@@ -61,6 +61,7 @@ struct EngineSetup {
   Stepper stepper = Stepper::reference;
   std::optional<SpeculationRule> speculation{};
   std::optional<KvOffloadConfig> offload{};
+  std::optional<KvSwapConfig> swap{};  ///< must be there when `keys` say preemption_mode: swap
 };
 
 /// The replica that the setup describes.
@@ -88,8 +89,9 @@ class StepLog : public SimulationObserver {
   void note_plan(const ReplicaView& view, const StepPlan& plan);
 
   /// One line a step, with request numbers and times in microseconds:
-  /// "0-26 | prefill 0+16 1+4 | decode 2 | preempt 3 | wait 4 | free 5"; parts without content are left out,
-  /// and "wait" counts the queue at the step's end. A rejection is a line of its own: "12 | reject 3".
+  /// "0-26 | prefill 0+16 1+4 | decode 2 | preempt 3 | wait 4 | free 5"; "swap out" names whom a plan
+  /// preempts so, "swap in" who comes back and decodes; parts without content are left out, and "wait" counts
+  /// the queue at the step's end. A rejection is a line of its own: "12 | reject 3".
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<FinishedRequest>& finished() const { return finished_; }

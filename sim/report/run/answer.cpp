@@ -80,10 +80,10 @@ Paragraph queue(const Report& report) {
   std::string text = fmt::format("Queue: {}", to_string(stability.verdict));
   text += stability.sentence.empty() ? "" : ", " + stability.sentence;
   if (stability.load && *stability.load > 0) {
-    text += fmt::format("; offered {} req/s, {} of the estimated capacity of {} req/s{}",
+    text += fmt::format("; offered {} req/s, {} of the estimated capacity of {} req/s{}{}",
                         short_number(stability.offered_per_second), percent(*stability.load),
                         short_number(stability.offered_per_second / *stability.load),
-                        interval_behind(report, "capacity_requests_per_s"));
+                        interval_behind(report, "capacity_requests_per_s"), capacity_condition(stability));
   }
   const bool is_unstable = stability.verdict == QueueStability::unstable;
   return {sentence(text), is_unstable                                   ? Tone::bad
@@ -132,6 +132,9 @@ void add_losses(const Summary& summary, std::vector<Paragraph>& answer) {
         counted(summary.preemptions, "preemption") + ": there were fewer KV blocks than requests needed";
     if (summary.recomputed_tokens) {
       text += fmt::format("; {} computed again", counted(*summary.recomputed_tokens, "token"));
+    }
+    if (summary.kv_swap) {
+      text += fmt::format("; {} swapped to host memory", grouped(summary.kv_swap->counts.swapped_out));
     }
     answer.push_back({text + ".", Tone::warning});
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/prefix_sentence.hpp"
 #include "sim/report/run/figures.hpp"
 #include "sim/report/run/run_sections.hpp"
 #include "sim/report/text_layout.hpp"
@@ -81,8 +82,8 @@ class Headlines {
     if (stability.load && *stability.load > 0) {
       const double capacity = stability.offered_per_second / *stability.load;
       add("load", percent(*stability.load),
-          fmt::format("of an estimated capacity of {} req/s{}", short_number(capacity),
-                      interval_behind(report_, "capacity_requests_per_s")),
+          fmt::format("of an estimated capacity of {} req/s{}{}", short_number(capacity),
+                      interval_behind(report_, "capacity_requests_per_s"), capacity_condition(stability)),
           "stability.load_share", *stability.load,
           stability.verdict == QueueStability::unstable ? Tone::bad : Tone::plain);
     }

@@ -82,13 +82,18 @@ void ReplicaTrack::idle(const IdleRecord& idle) {
 void ReplicaTrack::show(const StepRecord& step) {
   const TraceThread thread = replica_thread(number_, step.lane);
   const TimePoint start = step.stretch.start();
-  if (step.preempted > 0) {
-    sink_.write(TraceEvent('i', thread, fmt::format("preempted {}", step.preempted))
-                    .at(start)
-                    .on_thread()
-                    .in("step")
-                    .text());
-  }
+  const auto mark = [&](std::int64_t sequences, const char* what) {
+    if (sequences > 0) {
+      sink_.write(TraceEvent('i', thread, fmt::format("{} {}", what, sequences))
+                      .at(start)
+                      .on_thread()
+                      .in("step")
+                      .text());
+    }
+  };
+  mark(step.preempted - step.swapped_out, "preempted");
+  mark(step.swapped_out, "swapped out");
+  mark(step.swapped_in, "swapped in");
   TraceEvent event('X', thread, name_of(step));
   event.at(start).lasting(step.stretch.time()).in("step");
   event.argument("prefill_tokens", step.prefill_tokens)

@@ -30,7 +30,7 @@ RouterEntry conductor_router() {
       .name = "conductor",
       .summary =
           "Where the first token is foreseen to come first, by tokens that wait there and own ones not "
-          "cached there: Mooncake's conductor, which can move prefixes besides",
+          "cached there: Mooncake's conductor, but for the prefixes that it has fetched from elsewhere",
       .keys = {},
       .missing_data = missing_shared_prefixes,
       .make = [](const Values& router, std::uint64_t seed,

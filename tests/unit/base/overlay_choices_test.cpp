@@ -13,8 +13,9 @@ Key count_key(const std::string& name) {
   return Key(name, ValueType::count, "A number").optional("nothing");
 }
 
-/// policy: fast (keys budget, limit) or plain (key budget), fast by default; source: one of preset (key rate)
-/// and file (key scale); a section deep with a selector of its own.
+/// policy: fast (keys budget, limit, pace) or plain (key budget just so, and another pace), fast by default;
+/// source: one of preset (keys rate, amount) and file (keys scale, amount); a section deep with a selector of
+/// its own.
 Table sample_table() {
   Table deep("deep", "A nested choice");
   deep.add_choice("shape", {"flat", "steep"}, "Shape").by_default("flat");
@@ -27,11 +28,11 @@ Table sample_table() {
   table.add("preset", ValueType::text, "One source").optional("file is given");
   table.add("file", ValueType::text, "The other").optional("preset is given");
   table.add_section("deep", std::move(deep), "Nested");
-  table.add_variant("policy", "fast", {count_key("budget"), count_key("limit")});
-  table.add_variant("policy", "plain", {count_key("budget")});
+  table.add_variant("policy", "fast", {count_key("budget"), count_key("limit"), count_key("pace")});
+  table.add_variant("policy", "plain", {count_key("budget"), count_key("pace").range("2")});
   table.set_alternatives({"preset", "file"});
-  table.add_when_given("preset", {count_key("rate")});
-  table.add_when_given("file", {count_key("scale")});
+  table.add_when_given("preset", {count_key("rate"), count_key("amount")});
+  table.add_when_given("file", {count_key("scale"), count_key("amount")});
   return table;
 }
 
@@ -55,15 +56,33 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a new word of a selector takes the former choice's keys away, and only those") {
-  const Outcome outcome = laid("{policy: fast, common: 1, budget: 2, limit: 3}", "{policy: plain}");
+TEST_CASE("a new word of a selector takes the former choice's keys away and only those") {
+  const Outcome outcome = laid("{policy: fast, common: 1, limit: 3, pace: 4}", "{policy: plain}");
   CHECK(outcome.keys == Words{"common", "policy"});
-  CHECK(outcome.left_out == Words{"budget", "limit"});
+  CHECK(outcome.left_out == Words{"limit", "pace"});
+}
+
+TEST_CASE("a key that both choices declare alike stays") {
+  const Outcome outcome = laid("{policy: fast, budget: 2, limit: 3}", "{policy: plain}");
+  CHECK(outcome.keys == Words{"budget", "policy"});
+  CHECK(outcome.left_out == Words{"limit"});
+  CHECK(laid("{preset: x, rate: 1, amount: 2}", "{file: y}").left_out == Words{"preset", "rate"});
+  CHECK(laid("{preset: x, amount: 2}", "{file: y}").keys == Words{"amount", "file"});
+}
+
+TEST_CASE("another word keeps what goes with the choice whatever its word") {
+  Table table("", "A choice that need not be made");
+  table.add_choice("source", {"even", "bursty"}, "Source").optional("none");
+  table.add_when_given("source", {count_key("length")});
+  table.add_variant("source", "even", {count_key("gap")});
+  ConfigNode node = read_yaml_text("{source: even, length: 5, gap: 2}", "base");
+  CHECK(overlay_choices(node, read_yaml_text("{source: bursty}", "over"), table) == Words{"gap"});
+  CHECK(node.find("length") != nullptr);
 }
 
 TEST_CASE("a choice made by default is undone like a written one") {
-  CHECK(laid("{budget: 2}", "{policy: plain}").left_out == Words{"budget"});
-  CHECK(laid("{budget: 2}", "{policy: fast}").left_out.empty());
+  CHECK(laid("{limit: 2}", "{policy: plain}").left_out == Words{"limit"});
+  CHECK(laid("{limit: 2}", "{policy: fast}").left_out.empty());
 }
 
 TEST_CASE("the same word again changes nothing") {
@@ -103,5 +122,8 @@ TEST_CASE("with a choice goes the choice within it and its keys") {
         Words{"engine.inner", "engine.wait"});
   CHECK(left_out("engine: {mode: split, inner: slow, wait: 2 s}", "engine: {inner: fast}") ==
         Words{"engine.wait"});
+  // What the halves' choice has in common with the whole's stays.
+  CHECK(left_out("engine: {mode: split, budget: 2}", "engine: {mode: fast}").empty());
+  CHECK(left_out("engine: {mode: slow, wait: 2 s}", "engine: {mode: split, inner: slow}").empty());
   CHECK(left_out("engine: {mode: split, budget: 2}", "engine: {inner: fast}").empty());  // fast by default
 }

@@ -136,6 +136,30 @@ TEST_CASE("keys of another variant name the words that have them") {
   CHECK(told("model: m\nengine: {policy: sarathi}\ntrace: t\nrate_scale: 2\n").empty());
 }
 
+TEST_CASE("keys of several choices name the one that is made or all that could be") {
+  Table table("", "One source of three");
+  const std::vector<Key> rate{Key("rate", ValueType::count, "A rate").optional("none")};
+  table.add("file", ValueType::text, "A file").optional("not read");
+  table.add("preset", ValueType::text, "A preset").optional("none");
+  table.add_choice("maker", {"even", "bursty", "silent"}, "A maker").optional("none");
+  table.add_when_given("file", {Key("limit", ValueType::count, "A limit").optional("none")});
+  table.add_when_given("file", rate);
+  table.add_when_given("preset", rate);
+  table.add_when_given("preset", {Key("factor", ValueType::count, "A factor").optional("none")});
+  table.add_when_given("maker", {Key("factor", ValueType::count, "A factor").optional("none")});
+  table.add_variant("maker", "even", rate);
+  table.add_variant("maker", "bursty", rate);
+  CHECK(told_by(table, "{maker: silent, rate: 5}") ==
+        "f:1:17: \"rate\" goes with maker even or bursty, not with silent");
+  CHECK(told_by(table, "{rate: 5}") ==
+        "f:1:2: \"rate\" goes with file, preset or maker, none of which is given");
+  CHECK(told_by(table, "{file: x, factor: 5}") ==
+        "f:1:11: \"factor\" goes with preset or maker, neither of which is given");
+  CHECK(told_by(table, "{preset: x, limit: 5}") ==
+        "f:1:13: \"limit\" goes with the key file, which is not given");
+  CHECK(told_by(table, "{preset: x, rate: 5}").empty());
+}
+
 TEST_CASE("a choice within a choice has its keys while both are made") {
   const auto told_of_engine = [](const std::string& engine) {
     return told_by(nested_choice_table(), "engine: " + engine + "\n");

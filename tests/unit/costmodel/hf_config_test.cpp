@@ -177,6 +177,11 @@ TEST_CASE("what cannot be priced is refused with the reason") {
   check_says(complaint({{"kv_lora_rank", "512"}}), {"no multi-head latent attention"});
   check_says(complaint({{"text_config", "{\"hidden_size\": 64}"}}), {"multimodal"});
   check_says(complaint({{"mlp_bias", "true"}}), {"bias in the feed-forward"});
+  check_says(complaint({{"mlp_bias", "-1"}}), {"mlp_bias: -1 is neither true nor false"});
+  check_says(complaint({{"is_encoder_decoder", "\"no\""}}), {"is neither true nor false"});
+  for (const char* value : {"0", "false", "\"\"", "[]", "-1"}) {
+    check_says(complaint({{"quantization_config", value}}), {"quantization_config: ", "is not an object"});
+  }
   check_says(complaint({{"hidden_act", "\"gelu\""}}), {"hidden_act: \"gelu\"", "silu"});
   check_says(complaint({{"torch_dtype", "\"float8_e4m3fn\""}}),
              {"torch_dtype", "bfloat16, float16 or float32"});

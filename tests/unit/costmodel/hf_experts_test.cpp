@@ -188,7 +188,8 @@ TEST_CASE("formats of quantised checkpoints") {
   check_says(refused("{\"quant_method\": \"gptq\", \"bits\": 3, \"group_size\": 64}"),
              {"3 bits in groups of 64", "allowed are 4 bits in groups of 128"});
   check_says(refused("{\"quant_method\": \"fp8\", \"weight_block_size\": [64, 64]}"), {"[128, 128]"});
-  check_says(refused("[1]"), {"quant_method null is not priced"});
+  check_says(refused("[1]"), {"quantization_config: [...] is not an object"});
+  check_says(refused("{\"bits\": 4}"), {"quant_method null is not priced"});
   check_says(complaint("LlamaForCausalLM",
                        ", \"intermediate_size\": 96, \"quantization_config\": {\"quant_method\": \"mxfp4\"}"),
              {"mxfp4 is a format of experts"});

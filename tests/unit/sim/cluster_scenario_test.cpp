@@ -292,6 +292,23 @@ TEST_CASE("all pools take what the least of them holds") {
   }));
 }
 
+TEST_CASE("a router that counts cached blocks where no prompt is computed is noted") {
+  const auto notes_it = [](const std::string& routers) {
+    const Deployment deployment = deploy(
+        kSplit, {"workload={generator: constant, rate: 1 req/s, lengths: azure-conversation, sessions: "
+                 "{turns: 2}}",
+                 "cluster=" + routers});
+    return std::any_of(deployment.notes.begin(), deployment.notes.end(), [](const std::string& note) {
+      return note.find("overlap_weight: 0") != std::string::npos;
+    });
+  };
+  CHECK(notes_it("{decode_router: kv_aware}"));
+  CHECK(notes_it("{router: kv_aware}"));
+  CHECK_FALSE(notes_it("{decode_router: {policy: kv_aware, overlap_weight: 0}}"));
+  CHECK_FALSE(notes_it("{router: kv_aware, decode_router: least_outstanding}"));
+  CHECK_FALSE(notes_it("{prefill_router: kv_aware}"));
+}
+
 TEST_CASE("pools that nobody sends to and pools that are missing are mistakes of the scenario") {
   check_says(mistakes_of(kMixed, {"engine.policy=disaggregated"}).at(0).message, {"cluster.pools.prefill"});
   check_says(mistakes_of(kSplit, {"engine.policy=chunked_prefill"}).at(0).message,

@@ -2,6 +2,8 @@
 
 #include "sim/cli/memory_report.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -80,8 +82,17 @@ TEST_CASE("what does not fit says by how much and what would") {
   MemoryRow unsplittable = roomy_row();
   unsplittable.tensor_parallel = 7;
   unsplittable.footprint.reset();
-  CHECK(memory_text(unsplittable) ==
-        "small on big, tensor_parallel 7: tensor_parallel 7 cannot split this model\n");
+  unsplittable.cannot_split = "7 does not divide 32 heads";
+  CHECK(memory_text(unsplittable) == "small on big, tensor_parallel 7: 7 does not divide 32 heads\n");
+  // In lists it keeps its row, with the reason below.
+  unsplittable.model = "odd";
+  const std::string table = memory_table({roomy_row(), unsplittable});
+  CHECK(table.ends_with("\nodd on big: 7 does not divide 32 heads\n"));
+  const std::size_t line = table.find("\nodd ") + 1;
+  const std::string cells = table.substr(line, table.find('\n', line) - line);
+  CHECK(std::count(cells.begin(), cells.end(), '-') == 9);  // all figures but tensor_parallel
+  check_says(memory_matrix({roomy_row(), unsplittable}),
+             {"\nodd          tp 1\n", "\n\nodd: 7 does not divide 32 heads\n"});
 }
 
 TEST_CASE("a table has a line a row and remarks on what does not fit") {
@@ -165,7 +176,8 @@ TEST_CASE("of a pipeline the fullest stage is shown") {
   check_says(memory_matrix({row}), {"At tensor_parallel 8, pipeline_parallel 4."});
   check_says(memory_json({row}), {"\"pipeline_parallel\": 4", "\"stage\": 3"});
   row.footprint.reset();
-  check_says(memory_text(row), {"tensor_parallel 8, pipeline_parallel 4 cannot split this model"});
+  row.cannot_split = "3 layers make no 4 stages";
+  check_says(memory_text(row), {"tensor_parallel 8, pipeline_parallel 4: 3 layers make no 4 stages\n"});
 }
 
 TEST_CASE("what would hold the model over nodes is said where one node does not") {

@@ -321,12 +321,12 @@ TEST_CASE("what crossed the links to host memory stands under kv_offload where t
   Report report = small_report();
   CHECK(!Json::parse(results_json(report)).contains("kv_offload"));
   KvOffloadSummary offload;
-  offload.counts = {.stored_blocks = 7,
-                    .loaded_blocks = 5,
-                    .loads = 2,
-                    .storing = milliseconds(125),
-                    .loading = microseconds(62'500),
-                    .load_waiting = milliseconds(3)};
+  offload.host.counts = {.stored_blocks = 7,
+                         .loaded_blocks = 5,
+                         .loads = 2,
+                         .storing = milliseconds(125),
+                         .loading = microseconds(62'500),
+                         .load_waiting = milliseconds(3)};
   offload.replicas = 2;
   offload.block_size = 16;
   offload.block_bytes = Bytes(1000);
@@ -335,16 +335,56 @@ TEST_CASE("what crossed the links to host memory stands under kv_offload where t
   report.summary.prefixes = PrefixSummary{};
   report.summary.prefixes->cached = {.own = 1, .session = 20, .others = 300, .host = 64};
   report.summary.prefixes->recached = {.own = 4000, .host = 16};
-  const Json expected = {{"hit_tokens", {{"gpu", 4321}, {"host", 80}}},
-                         {"loads", 2},
-                         {"loaded_tokens", 80},
-                         {"loaded_bytes", 5000},
-                         {"load_link_busy_share", 0.25},
-                         {"load_waiting_s", 0.003},
-                         {"stored_tokens", 112},
-                         {"stored_bytes", 7000},
-                         {"store_link_busy_share", 0.5}};
+  Json expected = {{"hit_tokens", {{"gpu", 4321}, {"host", 80}}},
+                   {"loads", 2},
+                   {"loaded_tokens", 80},
+                   {"loaded_bytes", 5000},
+                   {"load_link_busy_share", 0.25},
+                   {"load_waiting_s", 0.003},
+                   {"stored_tokens", 112},
+                   {"stored_bytes", 7000},
+                   {"store_link_busy_share", 0.5}};
   CHECK(Json::parse(results_json(report)).at("kv_offload") == expected);
+
+  KvTierSummary& disk = report.summary.kv_offload->disk.emplace();
+  disk.counts = {.stored_blocks = 4,
+                 .lost_blocks = 6,
+                 .loaded_blocks = 3,
+                 .loads = 1,
+                 .storing = milliseconds(25),
+                 .loading = milliseconds(250),
+                 .load_waiting = milliseconds(40)};
+  report.summary.kv_offload->set_duration(0.125);
+  report.summary.prefixes->cached.disk = 32;
+  expected["hit_tokens"]["disk"] = 32;
+  expected["disk"] = {{"loads", 1},
+                      {"loaded_tokens", 48},
+                      {"loaded_bytes", 3000},
+                      {"load_link_busy_share", 1.0},
+                      {"load_waiting_s", 0.04},
+                      {"stored_tokens", 64},
+                      {"stored_bytes", 4000},
+                      {"store_link_busy_share", 0.1},
+                      {"lost_tokens", 96}};
+  CHECK(Json::parse(results_json(report)).at("kv_offload") == expected);
+}
+
+TEST_CASE("what was swapped stands beside the preemptions where a policy swaps") {
+  Report report = small_report();
+  CHECK(!Json::parse(results_json(report)).at("engine").contains("swaps"));
+  report.summary.kv_swap = KvSwapSummary{.counts = {.swapped_out = 3,
+                                                    .swapped_in = 2,
+                                                    .out_blocks = 40,
+                                                    .in_blocks = 30,
+                                                    .recomputed = 1,
+                                                    .copying = milliseconds(7)},
+                                         .out_bytes = Bytes(4000),
+                                         .in_bytes = Bytes(3000)};
+  const Json expected = {
+      {"swapped_out", 3},         {"swapped_in", 2},         {"recomputed_without_space", 1},
+      {"swapped_out_blocks", 40}, {"swapped_in_blocks", 30}, {"swapped_out_bytes", 4000},
+      {"swapped_in_bytes", 3000}, {"copying_s", 0.007}};
+  CHECK(Json::parse(results_json(report)).at("engine").at("swaps") == expected);
 }
 
 TEST_CASE("intervals stand under the names of their metrics") {

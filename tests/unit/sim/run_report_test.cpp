@@ -9,17 +9,22 @@
 namespace inferometer {
 namespace {
 
-Report report_of(const std::string& metrics, bool keep_records) {
-  const Scenario scenario = load_scenario_text(
-      "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nslo: {ttft: 100 ms}\n"
-      "workload: {preset: azure-conversation, rate: 10 req/s, requests: 2000}\nmetrics: " +
-          metrics + "\n",
-      "a.yaml");
+Report report_of_run(const std::string& sections, bool keep_records) {
+  const Scenario scenario =
+      load_scenario_text("model: llama-3-8b\nhardware: {gpu: h100-sxm}\n" + sections, "a.yaml");
   const Deployment deployment = make_deployment(scenario);
   MetricsRecorder recorder = make_recorder(scenario, keep_records);
   Simulation simulation = make_simulation(scenario, deployment, recorder);
   simulation.run();
   return make_report(scenario, deployment, simulation, recorder, false);
+}
+
+Report report_of(const std::string& metrics, bool keep_records) {
+  return report_of_run(
+      "slo: {ttft: 100 ms}\nworkload: {preset: azure-conversation, rate: 10 req/s, requests: "
+      "2000}\nmetrics: " +
+          metrics + "\n",
+      keep_records);
 }
 
 bool notes_a_sketch(const Report& report) {
@@ -54,6 +59,26 @@ TEST_CASE("records of requests change no result") {
   CHECK(with.summary.goodput_share == without.summary.goodput_share);
   CHECK(with.summary.stability.load == without.summary.stability.load);
   CHECK(with.notes == without.notes);
+}
+
+// Turns of 100 and 20 tokens: 120, 240, 360, so that three of four fit into 400.
+TEST_CASE("sessions that end early for want of room are told of") {
+  const auto of_sessions = [](const std::string& sessions) {
+    return report_of_run(
+        "workload: {generator: constant, rate: 10 req/s, requests: 120, prompt: {distribution: fixed, "
+        "tokens: 100}, output: {distribution: fixed, tokens: 20}, sessions: " +
+            sessions + "}\n",
+        false);
+  };
+  CHECK(of_sessions("{turns: 4, max_context: 400}").notes.back() ==
+        "40 of 40 sessions had fewer turns than drawn: the next one would have come to more tokens than "
+        "workload.sessions.max_context");
+  const Report in_full = of_sessions("{turns: 4, max_context: 480}");
+  CHECK(std::none_of(in_full.notes.begin(), in_full.notes.end(),
+                     [](const std::string& note) { return note.find("sessions") != std::string::npos; }));
+  // Each turn finds what came before it; the estimate of the capacity does not.
+  CHECK(in_full.summary.stability.is_without_caches);
+  CHECK_FALSE(of_sessions("{turns: 1}").summary.stability.is_without_caches);
 }
 
 }  // namespace

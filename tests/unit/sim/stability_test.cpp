@@ -81,6 +81,10 @@ TEST_CASE("a calm second half does not hide that too much is offered") {
         QueueStability::stable);  // 104 %
   CHECK(judge_stability(arrivals(10'000, 280, level), false, 9.5).verdict == QueueStability::stable);
   CHECK(judge_stability(arrivals(10'000, 300, level), false, std::nullopt).verdict == QueueStability::stable);
+  // An estimate that leaves out what caches spare is too low to condemn anything, but for growth.
+  CHECK(judge_stability(arrivals(10'000, 300, level), false, 9.5, true).verdict == QueueStability::stable);
+  CHECK(judge_stability(arrivals(10'000, 5000, [](std::int64_t i) { return i / 2; }), false, 9.5, true)
+            .verdict == QueueStability::unstable);
 }
 
 TEST_CASE("bursty arrivals explain a larger backlog") {

@@ -120,6 +120,9 @@ TEST_CASE("an unstable queue is named, and its latencies are marked as no steady
   CHECK(contains(text, "  TTFT            30.0      30.0      37.0      38.5      39.7      40.0 *\n"));
   CHECK(contains(text, "  TPOT            12.5      12.5      14.5      14.8      14.9      15.0\n"));
   CHECK(contains(text, "* no steady state"));
+  report.summary.stability.is_without_caches = true;
+  CHECK(contains(terminal_summary(report, false, 200),
+                 "of the estimated capacity of 9.60 req/s, if no prompt were found in a cache\n"));
 }
 
 TEST_CASE("latencies of weeks stay apart") {

@@ -92,6 +92,21 @@ TEST_CASE("a session ends before a turn that is too long", "[sessions]") {
   CHECK(turns(1) == 1);  // the first is asked whatever it takes
 }
 
+// As above, 170, 200 and 230 tokens: a limit of 229 takes the third turn of each session away.
+TEST_CASE("sessions that were cut short are counted apart from those that the run ended", "[sessions]") {
+  SessionOptions options = three_turns();
+  const auto counts = [&](std::int64_t requests) {
+    const auto workload =
+        make_session_workload(make_constant_arrivals(PerSecond(1)), scripts(options, 50), requests);
+    serve(*workload, [](std::int64_t) { return seconds(2); });
+    return std::pair(workload->counts().begun, workload->counts().cut);
+  };
+  CHECK(counts(6) == std::pair<std::int64_t, std::int64_t>(2, 0));
+  options.max_context = TokenCount(229);
+  CHECK(counts(6) == std::pair<std::int64_t, std::int64_t>(3, 3));
+  CHECK(counts(5) == std::pair<std::int64_t, std::int64_t>(3, 2));  // one turn was left for the last
+}
+
 TEST_CASE("sessions that end early leave the others as they are", "[sessions]") {
   const auto scripts_within = [](std::optional<TokenCount> max_context) {
     SessionOptions options;
