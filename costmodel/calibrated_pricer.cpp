@@ -227,6 +227,39 @@ std::vector<Operator> extreme_operators(const ModelSpec& model, const ModelSplit
   return list;
 }
 
+/// What of the measurements used is not what the profile's library does in a server.
+void add_measurement_notes(const CalibratedModel& calibrated, const std::vector<Operator>& operators,
+                           CostBasis& basis) {
+  // A launch within a CUDA graph takes a few us; what takes longer was launched from Python.
+  constexpr double kLongStartUp = 30e-6;
+  std::map<std::string, std::vector<std::string>> borrowed;  // by library
+  std::map<std::string, double> slow_starts;                 // by format, seconds
+  for (const Operator& part : operators) {
+    const ChosenFit chosen = part.call ? calibrated.kernels.choose(*part.call) : ChosenFit{};
+    if (chosen.fit == nullptr) {
+      continue;
+    }
+    // Collectives are NCCL's in every engine.
+    if (!chosen.fit->library.empty() && part.family != OperatorFamily::collective) {
+      borrowed[chosen.fit->library].emplace_back(part.name);
+    }
+    if (part.family == OperatorFamily::gemm && chosen.fit->roofline.start_up_s > kLongStartUp) {
+      slow_starts[chosen.fit->variant] = chosen.fit->roofline.start_up_s;
+    }
+  }
+  for (const auto& [library, names] : borrowed) {
+    basis.notes.push_back(fmt::format("not measured with {} but with {}: {}",
+                                      calibrated.kernel_profile.library, library,
+                                      join_alternatives(names, "and")));
+  }
+  for (const auto& [format, start_up_s] : slow_starts) {
+    basis.notes.push_back(
+        fmt::format("every matrix product in {} starts up for {:.0f} us, as measured with launches "
+                    "from the host; within CUDA graphs it may be far less",
+                    format, start_up_s * 1e6));
+  }
+}
+
 CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits) {
   const KernelProfile& profile = calibrated.kernel_profile;
   CostBasis basis{
@@ -266,6 +299,7 @@ CostBasis basis_of(const CalibratedModel& calibrated, const PricerLimits& limits
     basis.notes.push_back("not in the profile but priced by the roofline: " +
                           join_alternatives(by_roofline, "and"));
   }
+  add_measurement_notes(calibrated, operators, basis);
   add_link_note(calibrated.roofline, operators, basis);
   return basis;
 }

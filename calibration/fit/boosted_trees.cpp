@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/random.hpp"
 
 namespace inferometer {
 namespace {
@@ -74,7 +75,8 @@ class TreeGrower {
       : options_(options),
         left_(targets.begin(), targets.end()),
         order_(targets.size()),
-        slope_(targets.size()) {
+        slope_(targets.size()),
+        may_cut_(features.size(), true) {
     for (const std::vector<double>& column : features) {
       edges_.push_back(cuts_between(column));
       std::vector<std::uint8_t>& bins = bins_.emplace_back();
@@ -132,6 +134,9 @@ class TreeGrower {
     }
     Cut best;
     for (std::size_t f = 0; f < edges_.size(); ++f) {
+      if (!may_cut_[f]) {
+        continue;
+      }
       double left_slope = 0, left_points = 0;
       for (std::size_t edge = 0; edge < edges_[f].size(); ++edge) {
         left_slope += node.histogram[f][edge].slope;
@@ -178,7 +183,18 @@ class TreeGrower {
     nodes.push_back(std::move(right));
   }
 
+  /// Each feature with the same chance; all where all may cut.
+  void draw_features() {
+    if (options_.features_a_tree >= 1) {
+      return;
+    }
+    for (std::size_t f = 0; f < may_cut_.size(); ++f) {
+      may_cut_[f] = random_.uniform() < options_.features_a_tree;
+    }
+  }
+
   void grow_tree() {
+    draw_features();
     for (std::size_t i = 0; i < left_.size(); ++i) {
       slope_[i] = static_cast<std::int8_t>((left_[i] > 0) - (left_[i] < 0));
       order_[i] = static_cast<std::uint32_t>(i);
@@ -228,6 +244,8 @@ class TreeGrower {
   std::vector<std::vector<double>> edges_;
   std::vector<std::vector<std::uint8_t>> bins_;
   std::vector<int> codes_;
+  RandomStream random_{0, "calibration/features"};
+  std::vector<bool> may_cut_;
 };
 
 }  // namespace

@@ -13,7 +13,12 @@
 namespace inferometer {
 namespace {
 
-using Groups = std::map<std::pair<KernelFamily, std::string>, std::vector<MeasuredKernel>>;
+/// Points of one family and variant.
+struct Group {
+  std::vector<MeasuredKernel> points;
+  std::string lender;  // of all of them; empty when any are of the profile's own library
+};
+using Groups = std::map<std::pair<KernelFamily, std::string>, Group>;
 
 bool is_borrowed(const ProfileRequest& request, const std::string& library, KernelFamily family) {
   return std::any_of(request.borrowed.begin(), request.borrowed.end(), [&](const BorrowedFamily& borrowed) {
@@ -50,18 +55,21 @@ Groups grouped(const std::vector<Measurements>& measured, const ProfileRequest& 
   Groups groups;
   for (const Measurements& set : measured) {
     const MeasurementHeader& header = set.header;
+    const std::string library =
+        header.library + (header.library_version.empty() ? "" : " " + header.library_version);
+    const std::string lender = header.library == profile.library ? "" : library;
     bool is_used = false;
     for (const MeasuredKernel& point : set.points) {
       if (header.gpu == profile.gpu &&
           (header.library == profile.library || is_borrowed(request, header.library, point.call.family))) {
-        std::vector<MeasuredKernel>& group = groups[{point.call.family, point.call.variant}];
-        group.push_back(point);
-        group.back().statistics.cache = cache_state(header);
+        const auto [found, is_new] = groups.try_emplace({point.call.family, point.call.variant});
+        Group& group = found->second;
+        group.lender = is_new || group.lender == lender ? lender : "";
+        group.points.push_back(point);
+        group.points.back().statistics.cache = cache_state(header);
         is_used = true;
       }
     }
-    const std::string library =
-        header.library + (header.library_version.empty() ? "" : " " + header.library_version);
     const auto same = [&](const ProfileSource& source) { return source.library == library; };
     if (is_used && std::none_of(profile.sources.begin(), profile.sources.end(), same)) {
       profile.sources.push_back({library, header.source, request.notice});
@@ -94,9 +102,10 @@ KernelProfile fit_profile(const std::vector<Measurements>& measured, const Profi
                                       " was measured on " + profile.gpu);
   }
   const GpuSpec gpu = load_gpu(profile.gpu);
-  for (const auto& [kind, points] : groups) {
-    progress(kind.first, kind.second, points.size());
-    profile.fits.push_back(fit_with_errors(prepared(points, gpu), gpu, request.folds));
+  for (const auto& [kind, group] : groups) {
+    progress(kind.first, kind.second, group.points.size());
+    profile.fits.push_back(fit_with_errors(prepared(group.points, gpu), gpu, request.folds));
+    profile.fits.back().library = group.lender;
   }
   return profile;
 }

@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "calibration/fit/boosted_trees.hpp"
 #include "calibration/fit/roofline_fit.hpp"
+#include "calibration/fit/trend_and_trees.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
 
 namespace inferometer {
@@ -117,28 +118,37 @@ BoostingOptions boosting_of(KernelFamily family) {
       // Heads that share nothing with others are few and measured sparsely.
       return {.trees = 300, .leaves = 63, .learning_rate = 0.1, .points_a_leaf = 2};
     case KernelFamily::moe:
-      // More would learn the random routing of each measurement, and smaller leaves single models.
-      return {.trees = 120, .leaves = 31, .learning_rate = 0.12, .points_a_leaf = 20};
+      // More would learn the random routing of each measurement, and smaller leaves single models. Trees that
+      // see half of the features lean less on those that tell the measured models apart.
+      return {.trees = 100, .leaves = 20, .learning_rate = 0.12, .points_a_leaf = 20, .features_a_tree = 0.5};
     default:
       return {};
   }
 }
 
-RegressionTrees trees_over(std::span<const MeasuredKernel> points, const KernelFit& fit,
-                           const BoostingOptions& options, const GpuSpec& gpu) {
-  std::vector<std::vector<double>> columns(kernel_features(points[0].call, gpu).count);
-  if (columns.empty()) {
-    return {};
-  }
+/// A column a feature, and what is to be explained by them.
+struct Samples {
+  std::vector<std::vector<double>> columns;
   std::vector<double> targets;
+};
+
+Samples samples_of(std::span<const MeasuredKernel> points, const KernelFit& fit, const GpuSpec& gpu) {
+  Samples samples;
+  samples.columns.resize(kernel_features(points[0].call, gpu).count);
   for (const MeasuredKernel& point : points) {
     const KernelFeatures features = kernel_features(point.call, gpu);
-    for (std::size_t f = 0; f < columns.size(); ++f) {
-      columns[f].push_back(features.values[f]);
+    for (std::size_t f = 0; f < samples.columns.size(); ++f) {
+      samples.columns[f].push_back(features.values[f]);
     }
-    targets.push_back(log_ratio(point, fit, gpu));
+    samples.targets.push_back(log_ratio(point, fit, gpu));
   }
-  return grow_trees(columns, targets, options);
+  return samples;
+}
+
+RegressionTrees trees_over(std::span<const MeasuredKernel> points, const KernelFit& fit,
+                           const BoostingOptions& options, const GpuSpec& gpu) {
+  const Samples samples = samples_of(points, fit, gpu);
+  return samples.columns.empty() ? RegressionTrees() : grow_trees(samples.columns, samples.targets, options);
 }
 
 /// Without the series (all numbers of tokens of a layer, split and skew) that take several times as long as
@@ -188,8 +198,11 @@ void fit_trees(std::span<const MeasuredKernel> points, const GpuSpec& gpu, Kerne
   }
   BoostingOptions options = boosting_of(fit.family);
   if (fit.family == KernelFamily::moe) {
-    constexpr std::size_t kMostPoints = 8000;  // neighbouring numbers of tokens tell the same
-    fit.trees = trees_over(every_nth(without_untuned(points, fit, gpu), kMostPoints), fit, options, gpu);
+    constexpr std::size_t kMostPoints = 16'000;  // neighbouring numbers of tokens tell the same
+    const Samples samples = samples_of(every_nth(without_untuned(points, fit, gpu), kMostPoints), fit, gpu);
+    TrendAndTrees fitted = fit_trend_and_trees(samples.columns, samples.targets, options);
+    fit.trees = std::move(fitted.trees);
+    fit.slopes = std::move(fitted.slopes);
     return;
   }
   fit.trees = trees_over(beyond.empty() ? within : beyond, fit, options, gpu);
@@ -260,8 +273,8 @@ std::vector<SizeCurve> curves_through(std::span<const MeasuredKernel> points, co
   return curves;
 }
 
-/// Positions of the axes that make a shape, by family.
-std::vector<std::size_t> shape_axes(KernelFamily family) {
+/// Positions of the axes that are held out together, by family.
+std::vector<std::size_t> shape_axes(KernelFamily family, SplitBy split) {
   switch (family) {
     case KernelFamily::gemm:
       return {1, 2};
@@ -270,7 +283,8 @@ std::vector<std::size_t> shape_axes(KernelFamily family) {
     case KernelFamily::decode_attention:
       return {2, 3};
     case KernelFamily::moe:
-      return {1, 2, 3, 4};
+      return split == SplitBy::model ? std::vector<std::size_t>{1, 2, 3, 4}
+                                     : std::vector<std::size_t>{1, 2, 3, 4, 5, 6};
     case KernelFamily::mla_prefill:
       return {0, 3};
     case KernelFamily::mla_decode:
@@ -291,7 +305,7 @@ Axes split_key(const MeasuredKernel& point, SplitBy split) {
     return point.call.axes;
   }
   Axes key{};
-  for (const std::size_t axis : shape_axes(point.call.family)) {
+  for (const std::size_t axis : shape_axes(point.call.family, split)) {
     key[axis] = point.call.axes[axis];
   }
   return key;

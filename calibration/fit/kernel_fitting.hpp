@@ -34,7 +34,8 @@ struct HeldOut {
 
 /// What is held out together.
 enum class SplitBy {
-  shape,  ///< all points of a shape: (n, k) of a GEMM, heads of an attention, dimensions of an MoE layer
+  shape,  ///< all points of a shape: (n, k) of a GEMM, heads of an attention, experts and their split
+  model,  ///< experts: all points of a layer, however split; other families: as by shape
   point,  ///< single points: other sizes of the same shape are known
 };
 

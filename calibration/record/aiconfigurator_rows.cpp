@@ -151,11 +151,21 @@ struct MlaColumns {
         heads(csv.require("num_heads")),
         computed(csv.require("mla_dtype")),
         cached(csv.require("kv_cache_dtype")),
-        parallel(csv.find("tp_size")) {}
+        parallel(csv.find("tp_size")),
+        kernel(csv.find("kernel_source")) {}
 
   Column batch, isl, step, heads, computed, cached;
-  std::optional<Column> parallel;
+  std::optional<Column> parallel, kernel;
 };
+
+/// vLLM's rows are of whole layers with their projections, launched one by one: 0.3 ms for a single token.
+bool is_attention_alone(MeasurementCsv& csv, const MlaColumns& columns, FileContents& contents) {
+  if (columns.kernel && csv.text(*columns.kernel) == "vllm_triton_mla") {
+    contents.leave_out("latent attention with its projections");
+    return false;
+  }
+  return true;
+}
 
 bool read_mla_variant(MeasurementCsv& csv, const MlaColumns& columns, KernelCall& call) {
   const std::string_view computed = csv.text(columns.computed);
@@ -171,12 +181,12 @@ bool read_mla_variant(MeasurementCsv& csv, const MlaColumns& columns, KernelCall
   return true;
 }
 
-AiconfiguratorRowReader mla_prefill_reader(MeasurementCsv& csv) {
-  return [&csv, columns = MlaColumns(csv)](KernelCall& call) {
+AiconfiguratorRowReader mla_prefill_reader(MeasurementCsv& csv, FileContents& contents) {
+  return [&csv, &contents, columns = MlaColumns(csv)](KernelCall& call) {
     call.family = KernelFamily::mla_prefill;
     call.axes = {csv.count(columns.batch), csv.count(columns.isl), csv.count(columns.step, 0),
                  csv.count(columns.heads)};
-    return read_mla_variant(csv, columns, call);
+    return is_attention_alone(csv, columns, contents) && read_mla_variant(csv, columns, call);
   };
 }
 
@@ -189,7 +199,7 @@ AiconfiguratorRowReader mla_decode_reader(MeasurementCsv& csv, FileContents& con
       contents.leave_out("several new tokens in a decode");
       return false;
     }
-    return read_mla_variant(csv, columns, call);
+    return is_attention_alone(csv, columns, contents) && read_mla_variant(csv, columns, call);
   };
 }
 
@@ -239,10 +249,25 @@ bool is_known_without_gate(const KernelCall& call) {
   });
 }
 
+/// Why rows of a kernel are not read; nothing for those that are.
+std::optional<std::string> left_out_kernel(std::string_view kernel) {
+  const auto names = [kernel](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  if (names("nongated")) {
+    return "experts without a gate";
+  }
+  // vLLM runs gpt-oss by a Triton kernel, which the other rows of the format are of, and checkpoints with
+  // quantised inputs by Marlin, which takes up to two and a half times as long: two kernels, one format. Of
+  // Marlin's there is one layer, from which nothing follows for others.
+  if (names("w4a4mxfp4") && names("marlin")) {
+    return "mxfp4 experts run by Marlin";
+  }
+  return std::nullopt;
+}
+
 AiconfiguratorRowReader moe_reader(MeasurementCsv& csv, FileContents& contents) {
   return [&csv, &contents, columns = MoeColumns(csv)](KernelCall& call) {
-    if (columns.kernel && csv.text(*columns.kernel).find("nongated") != std::string_view::npos) {
-      contents.leave_out("experts without a gate");
+    if (const auto why = columns.kernel ? left_out_kernel(csv.text(*columns.kernel)) : std::nullopt) {
+      contents.leave_out(*why);
       return false;
     }
     const std::optional<double> skew = skew_of(csv.text(columns.distribution));
@@ -332,7 +357,7 @@ AiconfiguratorRowReader aiconfigurator_row_reader(std::string_view operation, Me
   }
   // The name of the operation differs between libraries.
   if (operation == "mla_context" || operation == "context_mla") {
-    return mla_prefill_reader(csv);
+    return mla_prefill_reader(csv, contents);
   }
   if (operation == "mla_generation" || operation == "generation_mla") {
     return mla_decode_reader(csv, contents);

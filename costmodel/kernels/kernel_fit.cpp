@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/portable_math.hpp"
 #include "costmodel/kernels/kernel_work.hpp"
+#include "costmodel/kernels/linear_trend.hpp"
 
 namespace inferometer {
 namespace {
@@ -43,7 +44,8 @@ double log_correction(const KernelFit& fit, const KernelCall& call, const GpuSpe
   if (fit.trees.tree_count() > 0) {
     const KernelFeatures features = kernel_features(call, gpu);
     const bool in_l2 = fit.trees_in_l2.tree_count() > 0 && fits_in_l2(call, gpu);
-    correction += (in_l2 ? fit.trees_in_l2 : fit.trees).value(features.span());
+    correction += (in_l2 ? fit.trees_in_l2 : fit.trees).value(features.span()) +
+                  linear_trend(fit.slopes, fit.trees.edges(), features.span());
   }
   if (!fit.curves.empty()) {
     correction += curve_correction(fit.curves, call);

@@ -32,8 +32,10 @@ struct SizeCurve {
 struct KernelFit {
   KernelFamily family = KernelFamily::gemm;
   std::string variant;
+  std::string library;  ///< "tensorrt-llm 1.3.0rc20": borrowed from there; empty: of the profile's own
   RooflineConstants roofline;
   RegressionTrees trees;        ///< log(time / roofline) over kernel_features(); empty: none
+  std::vector<double> slopes;   ///< experts only: added to `trees`, linear_trend() over their edges
   RegressionTrees trees_in_l2;  ///< the same where fits_in_l2(); empty: `trees` hold there, too
   std::vector<double> rows;  ///< GEMM and experts only: measured rows (tokens), ascending; empty: not known
   std::vector<SizeCurve> curves;     ///< collectives only, by number of GPUs

@@ -16,6 +16,7 @@
 #include "base/config/file_text.hpp"
 #include "base/error.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
+#include "costmodel/kernels/linear_trend.hpp"
 #include "costmodel/kernels/tree_text.hpp"
 
 namespace inferometer {
@@ -94,11 +95,12 @@ std::string range_json(const KernelFit& fit) {
 }
 
 std::string fit_json(const KernelFit& fit) {
+  const std::string library = fit.library.empty() ? "" : ", \"library\": " + json_text(fit.library);
   std::string text = fmt::format(
-      "    {{\"family\": \"{}\", \"variant\": \"{}\", \"points\": {},\n     \"range\": {},\n     "
+      "    {{\"family\": \"{}\", \"variant\": \"{}\"{}, \"points\": {},\n     \"range\": {},\n     "
       "\"roofline\": {},\n"
       "     \"errors\": {}",
-      to_string(fit.family), fit.variant, fit.points, range_json(fit), roofline_json(fit.roofline),
+      to_string(fit.family), fit.variant, library, fit.points, range_json(fit), roofline_json(fit.roofline),
       list(fit.regions, error_json));
   if (!fit.rows.empty()) {
     text += ",\n     \"rows\": " + list(fit.rows, number);
@@ -108,6 +110,9 @@ std::string fit_json(const KernelFit& fit) {
   }
   if (fit.trees.tree_count() > 0) {
     text += ",\n     \"trees\": " + trees_json(fit.trees);
+  }
+  if (!fit.slopes.empty()) {
+    text += ",\n     \"slopes\": " + list(fit.slopes, number);
   }
   if (fit.trees_in_l2.tree_count() > 0) {
     text += ",\n     \"trees_in_l2\": " + trees_json(fit.trees_in_l2);
@@ -255,6 +260,10 @@ class ProfileReader {
     if (std::find(variants.begin(), variants.end(), result.variant) == variants.end()) {
       refuse("\"" + result.variant + "\" is no variant of " + family);
     }
+    element lender;
+    if (object["library"].get(lender) == simdjson::SUCCESS) {
+      result.library = text(object, "library");
+    }
     result.points = static_cast<std::int64_t>(figure(object, "points", 1, 1e12));
     result.roofline = roofline(member(object, "roofline"));
     const element ranges = member(object, "range");
@@ -279,6 +288,13 @@ class ProfileReader {
     }
     if (object["trees_in_l2"].get(part) == simdjson::SUCCESS) {
       fit.trees_in_l2 = trees(part);
+    }
+    if (object["slopes"].get(part) == simdjson::SUCCESS) {
+      fit.slopes = figures(object, "slopes");
+      if (fit.slopes.size() != fit.trees.edges().size() ||
+          !(largest_trend(fit.slopes, fit.trees.edges()) <= RegressionTrees::kMostValue)) {
+        refuse("\"slopes\" are one for each feature that the trees cut, and small");
+      }
     }
     const std::size_t features = feature_count(fit.family);
     for (const RegressionTrees* grown : {&fit.trees, &fit.trees_in_l2}) {

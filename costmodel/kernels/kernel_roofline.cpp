@@ -154,17 +154,23 @@ double alignment(double columns) {
 }
 
 /// Sizes first, then the load of this GPU's experts, then what tiles make of it: rows that are none, and
-/// waves.
+/// waves. Collectors of older tables gave skewed choices that are few to the first experts of the first GPU:
+/// how few they are, and how many experts that reaches beside those of expert_load.hpp, lets a correction
+/// tell.
 KernelFeatures moe_features(const KernelCall& call, const GpuSpec& gpu) {
-  const auto [tokens, hidden, top_k] = std::array{call.axes[0], call.axes[1], call.axes[4]};
+  const auto [tokens, hidden, experts, top_k, expert_parallel] =
+      std::array{call.axes[0], call.axes[1], call.axes[3], call.axes[4], call.axes[6]};
   const double columns = call.axes[2] / call.axes[5];
+  const double local_experts = experts / expert_parallel;  // libraries choose tiles by tokens for each
+  const double choices = tokens * top_k;
   const ExpertLoad load = expert_load(call);
   const KernelWork work = moe_work_as_measured(call, load);
   const double compute_s = work.flops / peak(gpu, work.unit).count();
   const double bandwidth_s = work.hbm_bytes / gpu.hbm_bandwidth.count();
   KernelFeatures features;
-  for (const double size :
-       {tokens, call.axes[6], tokens * hidden, tokens * top_k * columns, work.flops, work.hbm_bytes}) {
+  for (const double size : {tokens, expert_parallel, tokens * hidden, choices, choices * columns, columns,
+                            local_experts, tokens / local_experts, work.flops, work.hbm_bytes,
+                            choices / experts, std::min(choices, local_experts) / load.reached()}) {
     features.add(log_of(size));
   }
   features.add(call.axes[7]);

@@ -37,7 +37,7 @@ struct RooflineParts {
 
 RooflineParts roofline_parts(const KernelCall& call, const RooflineConstants& constants, const GpuSpec& gpu);
 
-inline constexpr std::size_t kMostFeaturesOfAKernel = 24;
+inline constexpr std::size_t kMostFeaturesOfAKernel = 26;
 
 /// Values by which a correction may cut, in the family's fixed order. Sizes are natural logarithms.
 struct KernelFeatures {

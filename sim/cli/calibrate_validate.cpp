@@ -27,7 +27,9 @@ struct ValidateOptions {
 void run_validate(const ValidateOptions& options) {
   const KernelProfile profile = read_kernel_profile(options.profile);
   const std::vector<Measurements> measured = read_measurements(options.data, {profile.gpu});
-  const SplitBy split = options.split == "point" ? SplitBy::point : SplitBy::shape;
+  const SplitBy split = options.split == "point"   ? SplitBy::point
+                        : options.split == "model" ? SplitBy::model
+                                                   : SplitBy::shape;
   const Validation validation = options.held_out > 0
                                     ? validate_held_out(profile, measured, split, options.held_out)
                                     : validate(profile, measured);
@@ -55,10 +57,11 @@ void add_calibrate_validate(CLI::App& parent) {
           "and predict those")
       ->check(CLI::Range(2, 20));
   command
-      ->add_option(
-          "--split", options->split,
-          "With --held-out, what is left out together: whole shapes (shape) or single points (point)")
-      ->check(CLI::IsMember({"shape", "point"}))
+      ->add_option("--split", options->split,
+                   "With --held-out, what is left out together: whole shapes (shape), the experts of a model "
+                   "however they "
+                   "are split (model) or single points (point)")
+      ->check(CLI::IsMember({"shape", "model", "point"}))
       ->capture_default_str();
   command->callback([options] { run_validate(*options); });
 }

@@ -170,7 +170,7 @@ void add_pool(Dice& dice, std::uint64_t seed, const PoolKind& kind, std::int64_t
   PoolSetup& setup = cluster.setup.pools.emplace_back();
   draw_engine(dice, seed, kind, pool);
   draw_stages(dice, pool, setup);
-  if (pool.replica.setup.policy == "continuous" && pool.stages.empty()) {
+  if (pool.replica.setup.policy == "continuous" && setup.pipeline == 1) {
     draw_swap(dice, pool.replica.setup);
   }
   setup.role = kind.role;

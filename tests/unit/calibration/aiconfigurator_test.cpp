@@ -113,13 +113,18 @@ TEST_CASE("experts have the skew of their popularity", "[aiconfigurator]") {
       "distribution,latency\n"
       "cutlass,fp8,16,4096,1536,8,128,2,4,power_law_1.2,0.3\n"
       "cutlass,w4a16_mxfp4,16,4096,1536,8,128,2,4,balanced,0.3\n"
-      "moe_torch_flow_nongated,fp8,16,4096,1536,8,128,2,4,balanced,0.3\n");
+      "moe_torch_flow_nongated,fp8,16,4096,1536,8,128,2,4,balanced,0.3\n"
+      "compressedtensorsw4a4mxfp4moe_marlin,w4a16_mxfp4,16,4096,1536,8,128,2,4,balanced,0.3\n"
+      "wna16marlinmoe_marlin,int4_wo,16,4096,1536,8,128,2,4,balanced,0.3\n");
   CHECK(calls_of(set) == Lines{"moe fp8 tokens=16 hidden=4096 ffn=1536 experts=128 top_k=8 tensor_parallel=2 "
                                "expert_parallel=4 skew=1.2",
                                "moe mxfp4_weights tokens=16 hidden=4096 ffn=1536 experts=128 top_k=8 "
+                               "tensor_parallel=2 expert_parallel=4 skew=0",
+                               "moe int4_weights tokens=16 hidden=4096 ffn=1536 experts=128 top_k=8 "
                                "tensor_parallel=2 expert_parallel=4 skew=0"});
-  REQUIRE(set.notes.size() == 1);
+  REQUIRE(set.notes.size() == 2);
   CHECK(set.notes[0].ends_with(": 1 row left out: experts without a gate"));
+  CHECK(set.notes[1].ends_with(": 1 row left out: mxfp4 experts run by Marlin"));
 }
 
 TEST_CASE("sizes of collectives are elements of their format", "[aiconfigurator]") {
@@ -161,6 +166,15 @@ TEST_CASE("latent attention: heads of one GPU, the new token of a decode counts"
                                          "num_heads,batch_size,isl,tp_size,step,latency\n"
                                          "128,2,1,1,1023,0.02\n128,2,2,1,1023,0.02\n");
   CHECK(calls_of(generation) == Lines{"mla_decode fp8_kv batch=2 context=1024 heads=128"});
+
+  const Measurements whole_layers = set_of(kH100 +
+                                           "op_name=generation_mla;kernel_source=vllm_triton_mla;isl=1;"
+                                           "mla_dtype=bfloat16;kv_cache_dtype=bfloat16\n"
+                                           "num_heads,batch_size,step,latency\n"
+                                           "128,1,1,0.31\n");
+  CHECK(whole_layers.points.empty());
+  REQUIRE(whole_layers.notes.size() == 1);
+  CHECK(whole_layers.notes[0].ends_with(": 1 row left out: latent attention with its projections"));
   REQUIRE(generation.notes.size() == 1);
   CHECK(generation.notes[0].ends_with(": 1 row left out: several new tokens in a decode"));
 }

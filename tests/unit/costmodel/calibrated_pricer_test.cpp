@@ -292,6 +292,35 @@ TEST_CASE("calibrated: the basis says what prices stand on") {
   CHECK(measured->basis().extrapolations.empty());
 }
 
+TEST_CASE("calibrated: the basis says what is measured with another library or launched from the host") {
+  KernelProfile profile = samples::whole_profile();
+  const auto notes_of = [&profile] { return pricer_of(profile, samples::llama_3_8b())->basis().notes; };
+  for (KernelFit& fit : profile.fits) {
+    if (fit.family == KernelFamily::gemm) {
+      fit.roofline.start_up_s = 30e-6;  // as long as it may take without a word
+    }
+  }
+  for (const std::string& note : notes_of()) {
+    CHECK(note.find("starts up") == std::string::npos);
+  }
+  for (KernelFit& fit : profile.fits) {
+    if (fit.family == KernelFamily::gemm) {
+      fit.roofline.start_up_s = 83.51e-6;
+    }
+    if (fit.family == KernelFamily::decode_attention || fit.family == KernelFamily::prefill_attention) {
+      fit.library = "tensorrt-llm 1.3";
+    }
+  }
+  const std::vector<std::string> notes = notes_of();
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[0] ==
+        "not measured with vllm but with tensorrt-llm 1.3: decode attention and prefill attention");
+  CHECK(notes[1] ==
+        "every matrix product in bf16 starts up for 84 us, as measured with launches from the host; within "
+        "CUDA "
+        "graphs it may be far less");
+}
+
 TEST_CASE(
     "calibrated: the longest sequences count among what may lie outside, in one word for chunks and their "
     "past") {

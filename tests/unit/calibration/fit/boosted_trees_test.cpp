@@ -98,6 +98,61 @@ TEST_CASE("the same points give the same trees") {
   CHECK(one.tree_count() == 301);  // the median of all, then 300
 }
 
+/// Features that a tree cuts, of each tree that cuts any.
+std::vector<std::set<int>> features_cut(const RegressionTrees& trees) {
+  std::vector<std::set<int>> cut;
+  int open = 0;  // nodes of the tree still to come
+  for (const int code : trees.codes()) {
+    const bool is_cut = code >= 0;
+    if (open == 0) {
+      open = 1;
+      if (is_cut) {
+        cut.emplace_back();
+      }
+    }
+    open += is_cut ? 1 : -1;
+    if (is_cut) {
+      cut.back().insert(code / 256);
+    }
+  }
+  return cut;
+}
+
+TEST_CASE("a tree that may cut a share of the features cuts no others, and another tree may") {
+  Columns columns(8);
+  std::vector<double> targets;
+  testing::Dice dice(3, "boosted_trees/features");
+  for (int i = 0; i < 400; ++i) {
+    double sum = 0;
+    for (std::vector<double>& column : columns) {
+      column.push_back(static_cast<double>(dice.between(0, 99)));
+      sum += column.back() > 49 ? 0.5 : 0;
+    }
+    targets.push_back(sum);
+  }
+  BoostingOptions options{.trees = 100, .leaves = 31, .learning_rate = 0.1, .points_a_leaf = 1};
+  double all_features = 0, quarter = 0, trees = 0;
+  for (const std::set<int>& cut : features_cut(grow_trees(columns, targets, options))) {
+    all_features += static_cast<double>(cut.size());
+    ++trees;
+  }
+  CHECK(all_features / trees > 6);  // 30 cuts among eight features that all matter
+  options.features_a_tree = 0.25;
+  std::set<int> ever;
+  trees = 0;
+  const RegressionTrees few = grow_trees(columns, targets, options);
+  for (const std::set<int>& cut : features_cut(few)) {
+    quarter += static_cast<double>(cut.size());
+    ever.insert(cut.begin(), cut.end());
+    ++trees;
+  }
+  // Two of eight on average, 2.2 in trees that have one at all.
+  CHECK(quarter / trees == Approx(2.2).margin(0.5));
+  CHECK(ever.size() == 8);
+  CHECK(mean_error(few, columns, targets) < 0.3);
+  CHECK(grow_trees(columns, targets, options).codes() == few.codes());
+}
+
 TEST_CASE("without cuts the value is the median, whatever the outliers") {
   const Columns columns{std::vector<double>(9, 1)};
   const std::vector<double> targets{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 5, 6};

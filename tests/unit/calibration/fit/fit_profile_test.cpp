@@ -100,7 +100,19 @@ TEST_CASE("of a lender only the borrowed family is taken") {
   CHECK(profile.sources[1].library == "nccl 2.29.2");
   REQUIRE(find_fit(profile, KernelFamily::gemm, "bf16") != nullptr);
   CHECK(find_fit(profile, KernelFamily::gemm, "bf16")->points == 3);
-  CHECK(find_fit(profile, KernelFamily::collective, "all_gather") != nullptr);
+  CHECK(find_fit(profile, KernelFamily::gemm, "bf16")->library.empty());
+  REQUIRE(find_fit(profile, KernelFamily::collective, "all_gather") != nullptr);
+  CHECK(find_fit(profile, KernelFamily::collective, "all_gather")->library == "nccl 2.29.2");
+}
+
+TEST_CASE("a family of which some points are of the own library is not called borrowed") {
+  ProfileRequest request = request_of("", "");
+  request.borrowed = {{"nccl", KernelFamily::collective}};
+  const Measurements own = set_of("h100-sxm", "vllm", gathers()),
+                     lent = set_of("h100-sxm", "nccl", gathers());
+  for (const std::vector<Measurements>& measured : {std::vector{own, lent}, std::vector{lent, own}}) {
+    CHECK(fitted(measured, request).fits.at(0).library.empty());
+  }
 }
 
 TEST_CASE("nothing to fit is said, and why") {

@@ -278,7 +278,8 @@ TEST_CASE("every point is held out once, whatever the number of folds") {
 
 /// Shapes by the axes of the key, for families whose shape is not that of a GEMM: predictions change when
 /// other points of a shape do, unless they are held out with it.
-void check_held_out_together(const Points& points, const std::vector<std::size_t>& shape_axes) {
+void check_held_out_together(const Points& points, const std::vector<std::size_t>& shape_axes,
+                             SplitBy split = SplitBy::shape) {
   const auto shape_of = [&](const KernelCall& call) {
     std::vector<double> shape;
     for (const std::size_t axis : shape_axes) {
@@ -291,8 +292,8 @@ void check_held_out_together(const Points& points, const std::vector<std::size_t
   for (MeasuredKernel& point : changed) {
     point.seconds *= shape_of(point.call) == shape_of(points[0].call) ? 10 : 1;
   }
-  const std::vector<HeldOut> before = cross_validate(points, h100(), SplitBy::shape, 4);
-  const std::vector<HeldOut> after = cross_validate(changed, h100(), SplitBy::shape, 4);
+  const std::vector<HeldOut> before = cross_validate(points, h100(), split, 4);
+  const std::vector<HeldOut> after = cross_validate(changed, h100(), split, 4);
   REQUIRE(before.size() == after.size());
   std::int64_t of_the_shape = 0, others_that_noticed = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -310,7 +311,7 @@ void check_held_out_together(const Points& points, const std::vector<std::size_t
 
 TEST_CASE("shapes of a family are held out whole") {
   const auto of = [](const std::vector<KernelCall>& calls) { return test::timed(calls, kTruth, h100()); };
-  std::vector<KernelCall> prefills, decodes, experts, norms;
+  std::vector<KernelCall> prefills, decodes, experts, split_experts, norms;
   for (const double heads : {4, 8, 16, 32, 64}) {
     for (const double kv_heads : {1, 4}) {
       for (const double size : {1, 2, 4, 8, 16, 32}) {
@@ -319,13 +320,18 @@ TEST_CASE("shapes of a family are held out whole") {
         decodes.push_back(test::decode_call(64 * size, 4096, heads, kv_heads));
         experts.push_back(
             call_of(KernelFamily::moe, "bf16", {size, 256 * heads, 1024, 8, kv_heads, 1, 1, 0}));
+        split_experts.push_back(
+            call_of(KernelFamily::moe, "bf16", {size, 256 * heads, 1024, 8, 2, kv_heads, 4 / kv_heads, 0}));
         norms.push_back(call_of(KernelFamily::elementwise, "norm", {64 * heads, 512 * size}));
       }
     }
   }
   check_held_out_together(of(prefills), {3, 4});
   check_held_out_together(of(decodes), {2, 3});
-  check_held_out_together(of(experts), {1, 2, 3, 4});
+  check_held_out_together(of(experts), {1, 2, 3, 4, 5, 6});
+  check_held_out_together(of(split_experts), {1, 2, 3, 4, 5, 6});
+  check_held_out_together(of(split_experts), {1, 2, 3, 4}, SplitBy::model);
+  check_held_out_together(of(prefills), {3, 4}, SplitBy::model);
   check_held_out_together(prepared(of(norms), h100()), {0});
   check_held_out_together(of(test::gemm_calls()), {1, 2});
 }

@@ -49,6 +49,21 @@ TEST_CASE("a power of two holds itself and what lies above half of it") {
   CHECK(exponent(33) == 6);
 }
 
+TEST_CASE("experts: how few choices are, and what the first experts of a GPU would get of them") {
+  const GpuSpec gpu = test::kernel_gpu();
+  const auto features = [&](double tokens, double expert_parallel) {
+    return kernel_features(
+        test::call_of(KernelFamily::moe, "bf16", {tokens, 64, 32, 256, 8, 1, expert_parallel, 0}), gpu);
+  };
+  // 4 x 8 choices of 256 experts, dealt out in turn: 8 on each of four GPUs, which could hold all 32.
+  CHECK(std::exp(features(4, 4).values[10]) == Approx(0.125));
+  CHECK(std::exp(features(4, 4).values[11]) == Approx(4));
+  // 16 experts a GPU hold 16, and 2 come.
+  CHECK(std::exp(features(4, 16).values[11]) == Approx(8));
+  // All experts reached: nothing to choose.
+  CHECK(std::exp(features(512, 4).values[11]) == Approx(1));
+}
+
 TEST_CASE("a chunk with a past has the features of the prompts that attend as many pairs with as many rows") {
   const GpuSpec gpu = test::kernel_gpu();
   // 10 tokens after 5: 105 pairs; half a prompt of 20 tokens: 105 as well.

@@ -44,6 +44,18 @@ KernelFit gemm_fit() {
   return fit;
 }
 
+KernelFit experts_fit() {
+  KernelFit fit;
+  fit.family = KernelFamily::moe;
+  fit.variant = "bf16";
+  fit.trees = stump(KernelFamily::moe, 3.125, -1'200, 800);
+  fit.slopes.assign(feature_count(KernelFamily::moe), 0.25);
+  fit.slopes[2] = -0.00125;
+  fit.range = {{1, 64}, {512, 512}, {64, 64}, {8, 8}, {2, 2}, {1, 1}, {1, 1}, {0, 1.2}};
+  fit.points = 20;
+  return fit;
+}
+
 KernelFit decode_fit() {
   KernelFit fit;
   fit.family = KernelFamily::decode_attention;
@@ -70,20 +82,22 @@ KernelFit reduce_fit() {
   KernelFit fit;
   fit.family = KernelFamily::collective;
   fit.variant = "all_reduce";
+  fit.library = "nccl 2.29.2, \"quoted\"";
   fit.curves = {{2, {1024, 65536}, {0.1, -0.2}}, {4, {1024}, {0.3}}};
   fit.range = {{2, 4}, {1024, 65536}};
   fit.points = 3;
   return fit;
 }
 
-/// One fit of each kind: trees, trees within L2, neither, curves. Numbers that are no short decimals.
+/// One fit of each kind: trees, trees within L2, neither, curves, trees over a trend. Numbers that are no
+/// short decimals.
 KernelProfile sample_profile() {
   return {.gpu = "h100-sxm",
           .library = "vllm",
           .date = "2026-11-30",
           .sources = {{"vllm 0.24.0", "who/what@095f58a5", "Apache-2.0, \"quoted\" \xC2\xA9 x"},
                       {"nccl 2.29.2", "who/what@095f58a5", ""}},
-          .fits = {gemm_fit(), decode_fit(), norm_fit(), reduce_fit()}};
+          .fits = {gemm_fit(), decode_fit(), norm_fit(), reduce_fit(), experts_fit()}};
 }
 
 KernelProfile read_text(const std::string& text) {
@@ -153,7 +167,10 @@ TEST_CASE("what is read back predicts and says the same") {
     CHECK(find_fit(read, wrote.fits[i].family, wrote.fits[i].variant) == &read.fits[i]);
   }
   CHECK(find_fit(read, KernelFamily::gemm, "fp8") == nullptr);
-  CHECK(find_fit(read, KernelFamily::moe, "bf16") == nullptr);
+  CHECK(find_fit(read, KernelFamily::moe, "fp8") == nullptr);
+  CHECK(read.fits[4].slopes == wrote.fits[4].slopes);
+  CHECK(read.fits[3].library == wrote.fits[3].library);
+  CHECK(read.fits[4].library.empty());
   const GpuSpec gpu = test::kernel_gpu();
   KernelCall decode = test::decode_call(4, 100, 8, 2), gemm = test::gemm_call(100, 256, 256);
   decode.variant = "fp8_kv";
@@ -165,6 +182,7 @@ TEST_CASE("what is read back predicts and says the same") {
   check_same(0, gemm);
   check_same(1, decode);
   check_same(3, reduce);
+  check_same(4, test::call_of(KernelFamily::moe, "bf16", {16, 512, 64, 8, 2, 1, 1, 0}));
 }
 
 TEST_CASE("a profile without sources, fits or errors is one") {
@@ -255,6 +273,7 @@ TEST_CASE("a missing member is named") {
 TEST_CASE("values of another kind are refused") {
   check_says(complaint_with("/gpu", 5), {"\"gpu\" is no text"});
   check_says(complaint_with("/fits", "none"), {"\"fits\" is no list"});
+  check_says(complaint_with("/fits/3/library", 7), {"\"library\" is no text"});
   check_says(complaint_with("/fits/0/points", "many"), {"\"points\" is no number"});
   check_says(complaint_with("/fits/0/trees/edges/0", 5), {"\"edges\" are no lists"});
   check_says(complaint_with("/fits/0/trees/edges/0", Json::array({"a"})), {"\"edges\" is no number"});
@@ -301,6 +320,21 @@ TEST_CASE("trees that are none, or of other features, are refused") {
              {"trees of gemm cut 15 features; it has 14"});
   check_says(complaint_after([](Json& json) { json["fits"][1]["trees_in_l2"]["edges"].erase(16); }),
              {"trees of decode_attention cut"});
+}
+
+TEST_CASE("slopes that are not one a feature, or beyond all measure, are refused") {
+  const std::string complaint = "\"slopes\" are one for each feature that the trees cut, and small";
+  check_says(complaint_after([](Json& json) { json["fits"][4]["slopes"].erase(0); }), {complaint});
+  check_says(complaint_after([](Json& json) { json["fits"][4]["slopes"].push_back(0); }), {complaint});
+  check_says(complaint_after([](Json& json) { json["fits"][4].erase("trees"); }), {complaint});
+  check_says(complaint_after([](Json& json) {
+               // A range of 10 and a slope of 21: 105 at its ends.
+               json["fits"][4]["trees"]["edges"][1] = Json::array({0, 10});
+               json["fits"][4]["slopes"][1] = 21;
+             }),
+             {complaint});
+  check_says(complaint_with("/fits/4/slopes", 5), {"\"slopes\""});
+  check_says(complaint_with("/fits/4/slopes/0", "steep"), {"\"slopes\" is no number"});
 }
 
 TEST_CASE("curves out of order, of unequal lists or of no knots are refused") {
