@@ -39,7 +39,7 @@ struct Coverage {
     preemptions += run.recorder.totals().preemptions();
     rejections += run.census.rejected;
     draft_tokens += run.recorder.totals().pools.front().drafted.draft_tokens;
-    loads += run.offload.loads;
+    loads += run.offload.host.loads;
     if (deployment.promise == RandomDeployment::Promise::own && deployment.has_line) {
       const std::string drafts = deployment.setup.speculation ? " that drafts" : "";
       StepCounts& counts = by_policy[deployment.setup.policy + drafts];
@@ -100,9 +100,9 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
 void check_coverage(const Coverage& coverage, std::int64_t share) {
   for (std::size_t i = 0; i < kLimits; ++i) {
     CAPTURE(i, coverage.any[i]);
-    // KV that comes back seldom ends a stretch here; the property test of host memory has it by the hundred.
+    // KV that comes back seldom ends a stretch.
     const bool is_seldom = i == static_cast<std::size_t>(Limit::host_load);
-    CHECK(coverage.only[i] >= (is_seldom ? 0 : 10 * share));
+    CHECK(coverage.only[i] >= (is_seldom ? 0 : 5 * share));
   }
   CHECK(coverage.beside_chunks >= 50 * share);
   CHECK(coverage.of_chunks >= 20 * share);

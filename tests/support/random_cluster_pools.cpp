@@ -21,7 +21,7 @@ struct PoolKind {
 
 /// Dice of their own: what has none of them stays as it is.
 void draw_techniques(Dice dice, EngineSetup& engine) {
-  if (!dice.chance(40)) {
+  if (!dice.chance(70)) {
     return;
   }
   engine.policy = "chunked_prefill";
@@ -30,6 +30,8 @@ void draw_techniques(Dice dice, EngineSetup& engine) {
   }
   if (dice.chance(60)) {
     engine.offload = random_offload(dice);
+    const std::int64_t least = ceil_div(engine.max_model_len, engine.block_size);
+    engine.blocks = least + dice.one_of({0, least / 4, least});  // so that many are taken and come back
   } else if (engine.speculation) {
     engine.speculation->recomputes_last_hit = dice.chance(40);
   }
