@@ -25,10 +25,10 @@ void draw_techniques(Dice dice, EngineSetup& engine) {
     return;
   }
   engine.policy = "chunked_prefill";
-  if (dice.chance(60)) {
+  if (dice.chance(35)) {  // steps that draft are no stretches, which loads would end
     engine.speculation = random_rule(dice);
   }
-  if (dice.chance(60)) {
+  if (dice.chance(80)) {
     engine.offload = random_offload(dice);
     const std::int64_t least = ceil_div(engine.max_model_len, engine.block_size);
     engine.blocks = least + dice.one_of({0, least / 4, least});  // so that many are taken and come back
