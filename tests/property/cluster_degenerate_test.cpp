@@ -73,9 +73,9 @@ Outcomes run_cluster_of(const RandomDeployment& deployment, const ClusterSetup& 
   return outcomes;
 }
 
-void for_deployments(const std::function<void(RandomDeployment&)>& check) {
+void for_deployments(const std::function<void(RandomDeployment&)>& check, bool with_techniques = false) {
   for (std::uint64_t seed = 0; seed < kDeployments; ++seed) {
-    RandomDeployment deployment = random_deployment(seed);
+    RandomDeployment deployment = random_deployment(seed, with_techniques);
     CAPTURE(seed);
     INFO(deployment.describe());
     check(deployment);
@@ -90,15 +90,16 @@ void require_same(const Outcomes& got, const Outcomes& expected) {
 }
 
 TEST_CASE("a cluster of one replica is that replica") {
-  for_deployments([](RandomDeployment& deployment) {
+  const auto check = [](RandomDeployment& deployment) {
     ClusterSetup setup;
     setup.pools = {pool_of(deployment, PoolRole::mixed, 1)};
     require_same(run_cluster_of(deployment, setup), run_alone(deployment));
-  });
+  };
+  for_deployments(check, true);
 }
 
 TEST_CASE("a replica whose neighbour is drained from the start is alone") {
-  for_deployments([](RandomDeployment& deployment) {
+  const auto check = [](RandomDeployment& deployment) {
     for (TestRequest& request : deployment.requests) {
       request.arrival = request.arrival + microseconds(1);
     }
@@ -106,7 +107,8 @@ TEST_CASE("a replica whose neighbour is drained from the start is alone") {
     setup.pools = {pool_of(deployment, PoolRole::mixed, 2)};
     setup.failures.events = {{TimePoint(), ReplicaEvent::Kind::drain, 0, std::nullopt}};
     require_same(run_cluster_of(deployment, setup), run_alone(deployment));
-  });
+  };
+  for_deployments(check, true);
 }
 
 TEST_CASE("a pipeline of one stage is none") {

@@ -22,7 +22,17 @@ std::vector<std::int64_t> numbers(const FinishedRequest& r) {
           r.replica,
           r.prefill_replica,
           r.retries,
-          r.handover.count()};
+          r.handover.count(),
+          r.cached.own,
+          r.cached.session,
+          r.cached.others,
+          r.cached.host,
+          r.cached.disk,
+          r.recached.own,
+          r.recached.session,
+          r.recached.others,
+          r.recached.host,
+          r.recached.disk};
 }
 
 std::vector<std::int64_t> numbers(const ClusterTotals& t) {
@@ -33,6 +43,11 @@ std::vector<std::int64_t> numbers(const ClusterTotals& t) {
 
 std::vector<std::int64_t> numbers(const Census& c) {
   return {c.injected, c.completed, c.running, c.waiting, c.in_transit, c.rejected};
+}
+
+std::vector<std::int64_t> numbers(const KvTierCounts& t) {
+  return {t.stored_blocks,   t.lost_blocks,     t.loaded_blocks,       t.loads,
+          t.storing.count(), t.loading.count(), t.load_waiting.count()};
 }
 
 template <class Thing>
@@ -81,6 +96,8 @@ std::string first_difference(const ClusterRun& got, const ClusterRun& expected) 
         first_other("rejected request", got.rejected, expected.rejected),
         first_other("transfer", got.transfers.transfers, expected.transfers.transfers),
         first_other("totals", numbers(got.totals), numbers(expected.totals)),
+        first_other("figure of host memory", numbers(got.offload.host), numbers(expected.offload.host)),
+        first_other("figure of the disk", numbers(got.offload.disk), numbers(expected.offload.disk)),
         first_other("census", numbers(got.census), numbers(expected.census)),
         first_other("figure of replicas", got.replicas, expected.replicas)}) {
     if (!difference.empty()) {

@@ -38,6 +38,11 @@ class Coverage {
     note("preemptions", run.preemptions);
     note("pipelines with micro-batches at once", run.most_lanes_at_once > 1);
     note("steps in stretches", run.counts.in_stretches);
+    note("tokens drafted", run.drafted.draft_tokens);
+    note("loads from host memory", run.offload.host.loads);
+    note("loads from disk", run.offload.disk.loads);
+    note("failures of replicas that draft or have host memory",
+         run.drafted.drafts > 0 || run.offload.host.stored_blocks > 0 ? totals.failures : 0);
     note("weights loaded", count_transfers(run, [](const SeenTransfer& t) { return !t.has_source; }));
     note("runs with late routers", setup.state_interval > Duration());
     note("transfers cut off", count_transfers(run, [](const SeenTransfer& t) { return t.is_cancelled; }));
@@ -65,6 +70,10 @@ class Coverage {
              {"preemptions", 100},
              {"pipelines with micro-batches at once", 30},
              {"steps in stretches", 10'000},
+             {"tokens drafted", 10'000},
+             {"loads from host memory", 30},
+             {"loads from disk", 10},
+             {"failures of replicas that draft or have host memory", 20},
              {"weights loaded", 10},
              {"runs with late routers", 30},
              {"transfers cut off", 10},

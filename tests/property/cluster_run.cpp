@@ -46,6 +46,7 @@ class Witness : public SimulationObserver {
     require(record.stretch.end() <= simulation->now(), "steps are told when they have ended");
     emitted_ += record.emitted * record.stretch.steps();
     run_.preemptions += record.preempted;
+    run_.drafted.add(record.drafted);
     std::vector<SeenStep>& steps = run_.steps[{record.replica, record.lane}];
     require(steps.empty() || record.stretch.start() >= steps.back().end, "a lane runs one step at a time");
     visit_steps(record, [&](const StepRecord& step) { steps.push_back(seen_step(step)); });
@@ -111,6 +112,12 @@ class Witness : public SimulationObserver {
             "a request gets what it asked for, as far as it fits");
   }
 
+  /// Sequences whose KV comes from elsewhere, where it can only come from host memory.
+  static std::int64_t from_host(const SequenceStore& store) {
+    return std::count_if(store.sequences.begin(), store.sequences.end(),
+                         [](const Sequence& s) { return s.state == Sequence::State::loading; });
+  }
+
   /// Each micro-batch of a replica sees the same queue.
   template <class Visit>
   void visit_stores(Visit visit) const {
@@ -127,6 +134,7 @@ class Witness : public SimulationObserver {
     std::int64_t waiting = simulation->coordinator()->held() + simulation->coordinator()->in_transit();
     visit_stores([&](const SequenceStore& store) {
       waiting += static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + store.swapped.size());
+      waiting += cluster_.is_split() ? 0 : from_host(store);
     });
     return waiting;
   }
@@ -171,6 +179,9 @@ void fill_end(const Simulation& simulation, const ClusterWatch& watch, ClusterRu
   run.totals = simulation.coordinator()->totals();
   run.census = simulation.census();
   run.counts = simulation.step_counts();
+  for (const Replica& lane : simulation.lanes()) {
+    run.offload = lane.offload() == nullptr ? run.offload : run.offload + lane.offload()->counts();
+  }
   run.most_lanes_at_once = watch.most_lanes_at_once();
   run.most_held = watch.most_held();
   const Fleet& fleet = simulation.coordinator()->fleet();

@@ -41,6 +41,8 @@ struct ClusterRun {
   ClusterTotals totals;
   Census census;
   StepCounts counts;
+  KvOffloadCounts offload;
+  DraftCounts drafted;
   std::vector<std::int64_t> replicas;  ///< routed, role, status and paid of each
   std::int64_t most_lanes_at_once = 0, most_held = 0, preemptions = 0;
   std::int64_t in_mixed_pool = 0;  ///< finished there, of a split cluster

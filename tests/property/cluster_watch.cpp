@@ -74,13 +74,14 @@ bool ClusterWatch::is_running(const Member& member) const {
 
 ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
   const SequenceStore& store = lane(member).state().store();
+  const bool has_host = lane(member).offload() != nullptr;
   Tally tally;
   for (SequenceId id = 0; id < static_cast<SequenceId>(store.sequences.size()); ++id) {
     const Sequence& s = store.sequence(id);
     using State = Sequence::State;
     tally.waiting += s.state == State::waiting ? 1 : 0;
     tally.expected += s.state == State::expected ? 1 : 0;
-    tally.loading += s.state == State::loading ? 1 : 0;
+    (has_host ? tally.from_host : tally.loading) += s.state == State::loading ? 1 : 0;
     tally.ready += s.state == State::ready ? 1 : 0;
     tally.swapped += s.state == State::swapped ? 1 : 0;
     tally.swap_blocks += s.state == State::swapped ? store.pool.blocks_for(s.computed) : 0;
@@ -92,8 +93,10 @@ ClusterWatch::Tally ClusterWatch::tally(const Member& member) {
     const bool is_still = s.state != State::prefilling && s.state != State::decoding;
     tally.held_blocks += is_still ? own_blocks(store, id, s.held_blocks) : 0;
     tally.tokens += is_still && s.state != State::handed_over ? s.prompt + s.emitted : 0;
-    tally.prefill_left += s.state == State::waiting ? s.prompt + s.emitted : 0;
-    require(s.state != State::waiting || s.held_blocks == 0, "who waits holds no blocks");
+    const bool is_to_prefill = s.state == State::waiting || (has_host && s.state == State::loading);
+    tally.prefill_left += is_to_prefill ? s.prompt + s.emitted - s.computed : 0;
+    require(has_host || s.state != State::waiting || (s.held_blocks == 0 && s.computed == 0),
+            "who waits holds no blocks");
     require(s.state != State::swapped || (s.held_blocks == 0 && s.computed == s.prompt + s.emitted - 1),
             "who is swapped out holds no blocks and has all tokens but the next");
     require(s.state != State::expected || s.held_blocks == 0, "who is expected holds no blocks");
@@ -139,7 +142,7 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
   require(ahead == 0 || decode_first, "who was sent and has not left is there");
   const ReplicaLoad load = fleet.load(replica);
   require(load.outstanding == fleet.outstanding(replica) &&
-              load.waiting == tally.waiting + tally.ready + tally.swapped + tally.expected,
+              load.waiting == tally.waiting + tally.ready + tally.swapped + tally.expected + tally.from_host,
           "the load tells of who is there");
   require(
       load.tokens >= tally.tokens && load.prefill_tokens <= tally.prefill_left && load.prefill_tokens >= 0,
@@ -158,6 +161,9 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
 bool ClusterWatch::has_work(std::size_t number) {
   const BatchState& state = simulation_.lanes()[number].state();
   const SequenceStore& store = state.store();
+  if (simulation_.lanes()[number].offload() != nullptr) {
+    return false;  // what it would load is not to be seen here
+  }
   // Looking for prefixes, as can_load_next() does, changes nothing that anybody can see.
   const bool has_seat = state.running_count() < max_num_seqs_[number] && !state.runs_starving();
   if ((!store.ready.empty() && has_seat) || store.computed_in_need() != kNoSequence ||

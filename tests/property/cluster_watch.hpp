@@ -36,10 +36,11 @@ class ClusterWatch {
   /// Of a replica, by state of its sequences.
   struct Tally {
     std::int64_t running = 0, waiting = 0, expected = 0, loading = 0, ready = 0, handed_over = 0;
+    std::int64_t from_host = 0;  // whose KV comes back from host memory
     std::int64_t swapped = 0, held_blocks = 0, swap_blocks = 0, tokens = 0, prefill_left = 0;
 
     [[nodiscard]] std::int64_t here() const {
-      return running + waiting + expected + loading + ready + swapped;
+      return running + waiting + expected + loading + ready + from_host + swapped;
     }
   };
 

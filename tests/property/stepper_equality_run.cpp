@@ -16,6 +16,7 @@ struct Notes {
   mutable std::optional<StepLine> line;
   mutable std::int64_t loading = 0;  // sequences whose KV is on its way from host memory, as the steps begin
   std::vector<StepPlan::Chunk> chunks;
+  std::int64_t beside_queue = 0;  // plans of chunks that are not promised while somebody waits
   const Simulation* simulation = nullptr;
 };
 
@@ -38,6 +39,8 @@ class NotedPolicy : public BatchPolicy {
   }
   [[nodiscard]] Stability stability(const ReplicaView& view, const StepPlan& plan) const override {
     notes_.stability = policy_->stability(view, plan);
+    const bool is_promised = notes_.stability->steps > 1;
+    notes_.beside_queue += !is_promised && !plan.chunks.empty() && !view.waiting().empty() ? 1 : 0;
     return *notes_.stability;
   }
   void on_finished(const ReplicaView& view, SequenceId id) override { policy_->on_finished(view, id); }
@@ -239,7 +242,7 @@ std::int64_t steps_of(const StepCounts& counts) {
 }
 
 /// Every step is counted once, and run alone only for a reason.
-void check_counts(const RandomDeployment& deployment, SeenRun& run) {
+void check_counts(const RandomDeployment& deployment, const Notes& notes, SeenRun& run) {
   std::int64_t steps = 0;
   for (const SeenStretch& stretch : run.stretches) {
     steps += stretch.steps;
@@ -257,8 +260,11 @@ void check_counts(const RandomDeployment& deployment, SeenRun& run) {
       deployment.setup.policy == "sglang" || deployment.setup.policy == "trtllm" || finds_prefixes;
   const bool speaks = !is_reticent && (deployment.promise == RandomDeployment::Promise::own ||
                                        deployment.promise == RandomDeployment::Promise::resting);
+  // Chunks that run may put into the prefix cache what who waits begins with.
+  const std::int64_t may_find_more =
+      deployment.replica(Stepper::fast).caches_prefixes ? notes.beside_queue : 0;
   const bool reasons =
-      (counts.unpromised == 0 || !speaks) && (counts.without_line == 0 || !deployment.has_line);
+      (counts.unpromised == may_find_more || !speaks) && (counts.without_line == 0 || !deployment.has_line);
   if (!(alike && reasons) && run.broken.empty()) {
     run.broken = alike ? "a step runs alone for no reason" : "the counts of steps add up";
   }
@@ -337,7 +343,7 @@ SeenRun run_seen(const RandomDeployment& deployment, Stepper stepper) {
   run.counts = replica.step_counts();
   run.offload = replica.offload() == nullptr ? KvOffloadCounts{} : replica.offload()->counts();
   add_arrivals(run);
-  check_counts(deployment, run);
+  check_counts(deployment, notes, run);
   return run;
 }
 

@@ -100,9 +100,9 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
 void check_coverage(const Coverage& coverage, std::int64_t share) {
   for (std::size_t i = 0; i < kLimits; ++i) {
     CAPTURE(i, coverage.any[i]);
-    // KV that comes back seldom ends a stretch here; the property test of host memory has it by the hundred.
+    // KV that comes back seldom ends a stretch.
     const bool is_seldom = i == static_cast<std::size_t>(Limit::host_load);
-    CHECK(coverage.only[i] >= (is_seldom ? 0 : 10 * share));
+    CHECK(coverage.only[i] >= (is_seldom ? 0 : 5 * share));
   }
   CHECK(coverage.beside_chunks >= 50 * share);
   CHECK(coverage.of_chunks >= 20 * share);

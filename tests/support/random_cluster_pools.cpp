@@ -6,6 +6,7 @@
 
 #include "tests/support/random_prices.hpp"
 #include "tests/support/random_swap.hpp"
+#include "tests/support/random_techniques.hpp"
 #include "tests/unit/router/router_fixture.hpp"
 
 namespace inferometer::testing {
@@ -15,7 +16,26 @@ struct PoolKind {
   PoolRole role = PoolRole::mixed;
   std::int64_t longest = 0;
   bool takes_handed_over = false;  ///< its policy must
+  bool is_alone = false;           ///< no KV comes or goes between its replicas
 };
+
+/// Dice of their own: what has none of them stays as it is.
+void draw_techniques(Dice dice, EngineSetup& engine) {
+  if (!dice.chance(70)) {
+    return;
+  }
+  engine.policy = "chunked_prefill";
+  if (dice.chance(35)) {  // steps that draft are no stretches, which loads would end
+    engine.speculation = random_rule(dice);
+  }
+  if (dice.chance(80)) {
+    engine.offload = random_offload(dice);
+    const std::int64_t least = ceil_div(engine.max_model_len, engine.block_size);
+    engine.blocks = least + dice.one_of({0, least / 4, least});  // so that many are taken and come back
+  } else if (engine.speculation) {
+    engine.speculation->recomputes_last_hit = dice.chance(40);
+  }
+}
 
 /// A watermark beside which a sequence of max_model_len fits, as scenarios must have it.
 void draw_watermark(Dice& dice, EngineSetup& engine) {
@@ -28,13 +48,17 @@ void draw_watermark(Dice& dice, EngineSetup& engine) {
 }
 
 /// Returns the most tokens that one step may run.
-std::int64_t draw_policy(Dice& dice, const PoolKind& kind, EngineSetup& engine) {
+std::int64_t draw_policy(Dice& dice, std::uint64_t seed, const PoolKind& kind, EngineSetup& engine) {
   engine.policy =
       kind.takes_handed_over
           ? dice.name_of({"continuous", "chunked_prefill", "chunked_prefill", "sarathi", "priority",
                           "shortest_job_first"})
           : dice.name_of({"static", "orca", "continuous", "chunked_prefill", "sarathi", "sglang", "trtllm"});
-  const std::int64_t budget = engine.max_num_seqs + dice.one_of({0, 1, 7, 32, 100, 256});
+  if (kind.is_alone) {
+    draw_techniques(Dice(seed, "tests/random_cluster/techniques"), engine);
+  }
+  const std::int64_t tokens_per_decode = engine.speculation ? engine.speculation->tokens + 1 : 1;
+  const std::int64_t budget = engine.max_num_seqs * tokens_per_decode + dice.one_of({0, 1, 7, 32, 100, 256});
   if (engine.policy == "sglang") {
     engine.keys = "chunked_prefill_size: " + std::to_string(engine.block_size + budget) +
                   ", enable_mixed_chunk: " + (dice.chance(30) ? "true" : "false");
@@ -75,14 +99,14 @@ std::int64_t draw_policy(Dice& dice, const PoolKind& kind, EngineSetup& engine) 
   return engine.max_model_len;
 }
 
-void draw_engine(Dice& dice, const PoolKind& kind, RandomPool& pool) {
+void draw_engine(Dice& dice, std::uint64_t seed, const PoolKind& kind, RandomPool& pool) {
   EngineSetup& engine = pool.replica.setup;
   engine.block_size = dice.one_of({1, 2, 3, 5, 8, 16, 16});
   engine.max_model_len = kind.longest;
   engine.max_num_seqs = dice.one_of({1, 2, 3, 5, 8, 16});
   const std::int64_t least = ceil_div(kind.longest, engine.block_size);
   engine.blocks = least + dice.one_of({0, 1, least / 4, least / 2, least, 4 * least, 30 * least});
-  const std::int64_t step_tokens = draw_policy(dice, kind, engine);
+  const std::int64_t step_tokens = draw_policy(dice, seed, kind, engine);
   RandomPrices prices =
       dice.chance(75)
           ? RandomPrices{make_test_pricer({dice.between(1, 20), dice.between(0, 3), dice.between(0, 2),
@@ -106,6 +130,8 @@ void draw_stages(Dice& dice, RandomPool& pool, PoolSetup& setup) {
     return;
   }
   setup.pipeline = static_cast<std::int32_t>(dice.one_of({1, 2, 2, 3, 4}));
+  pool.replica.setup.speculation.reset();
+  pool.replica.setup.offload.reset();
   // Without more blocks, micro-batches that each have one sequence wait for each other's.
   if (dice.chance(50)) {
     pool.replica.setup.blocks *= setup.pipeline;
@@ -144,7 +170,7 @@ void add_pool(Dice& dice, std::uint64_t seed, const PoolKind& kind, std::int64_t
               RandomCluster& cluster) {
   RandomPool& pool = cluster.pools.emplace_back();
   PoolSetup& setup = cluster.setup.pools.emplace_back();
-  draw_engine(dice, kind, pool);
+  draw_engine(dice, seed, kind, pool);
   draw_stages(dice, pool, setup);
   if (pool.replica.setup.policy == "continuous" && setup.pipeline == 1) {
     draw_swap(dice, pool.replica.setup);
@@ -169,7 +195,7 @@ std::int64_t draw_pools(Dice& dice, std::uint64_t seed, RandomCluster& cluster) 
   const std::int64_t longest = dice.chance(15) ? dice.between(300, 1500) : dice.between(20, 300);
   const auto of_length = [&] { return dice.chance(80) ? longest : longest + dice.between(1, 60); };
   if (dice.chance(35)) {
-    add_pool(dice, seed, {PoolRole::mixed, longest, false}, 6, cluster);
+    add_pool(dice, seed, {.longest = longest, .is_alone = true}, 6, cluster);
     return longest;
   }
   cluster.setup.disaggregation.emplace();
