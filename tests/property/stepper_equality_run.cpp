@@ -252,12 +252,7 @@ void check_counts(const RandomDeployment& deployment, const Notes& notes, SeenRu
                      counts.in_stretches == steps &&
                      steps_of(counts) == static_cast<std::int64_t>(run.steps.size());
   // These say nothing of some plans: SGLang's of prompts and of an open batch, TensorRT-LLM's of prompts.
-  // Those that cache prefixes say nothing while chunks may write what the head of the queue begins with.
-  const bool finds_prefixes =
-      std::any_of(deployment.requests.begin(), deployment.requests.end(),
-                  [](const TestRequest& request) { return !request.content.empty(); });
-  const bool is_reticent =
-      deployment.setup.policy == "sglang" || deployment.setup.policy == "trtllm" || finds_prefixes;
+  const bool is_reticent = deployment.setup.policy == "sglang" || deployment.setup.policy == "trtllm";
   const bool speaks = !is_reticent && (deployment.promise == RandomDeployment::Promise::own ||
                                        deployment.promise == RandomDeployment::Promise::resting);
   // Chunks that run may put into the prefix cache what who waits begins with.

@@ -96,7 +96,7 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
   return coverage;
 }
 
-/// `share`: of the numbers of 200 deployments.
+/// `share`: of the numbers of 250 deployments, at the least.
 void check_coverage(const Coverage& coverage, std::int64_t share) {
   for (std::size_t i = 0; i < kLimits; ++i) {
     CAPTURE(i, coverage.any[i]);
