@@ -158,7 +158,10 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
                              !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
                              (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr ||
                              pushes_a_chunk();
-  if (changes_batch || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
+  // Prompts whose KV is to come need fewer blocks once chunks of others have cached the same tokens.
+  const bool caches_for_expected =
+      state_.blocks().prefixes() != nullptr && !plan_.chunks.empty() && !state_.store().expected.empty();
+  if (changes_batch || caches_for_expected || steps_before_a_prefill_ends() < kShortestStretchOfChunks) {
     return {std::nullopt, &StepCounts::changing_batch};
   }
   const Stability stability = policy_->stability(view, plan_);
@@ -256,7 +259,8 @@ void Replica::begin(TimePoint now, const Outlook& outlook) {
     const Duration time = time_left(now, line->first.total());
     const std::int64_t steps = steps_within(*line, stretch_steps(*line, *outlook.stability), time);
     running_.emplace(now, *line, steps);
-    running_->ends_on_arrival = outlook.stability->ends_on_arrival;
+    // Who overtakes an older head of the queue lets KV come for those who stood back for that one.
+    running_->ends_on_arrival = outlook.stability->ends_on_arrival || !state_.store().expected.empty();
     running_->is_stretch = true;
   } else {
     StepCost cost = pipeline_ ? pipeline_->pass(now, shape) : pricer_->price(shape);

@@ -196,6 +196,57 @@ TEST_CASE("who has KV waits for a seat and who has none for blocks") {
   CHECK(cluster.times(1) == Times{60, 94 + 11});
 }
 
+TEST_CASE("an arrival that overtakes an older one lets KV come for who was behind that one") {
+  // One seat, where the first decodes from 20 to 20 + 19 * 11. The second waits for it, and at 42 the third,
+  // whose prompt is computed at 35, stands back for the second; from 50 on the fourth is ahead of that one,
+  // and at 53 the third gets blocks: its KV comes until 73. It has the next seat, then the fourth.
+  for (const char* policy : {"shortest_job_first", "priority"}) {
+    for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
+      CAPTURE(policy, to_string(stepper));
+      SmallCluster cluster = one_and_one();
+      cluster.split().local_prefill = Split::LocalPrefill::short_prompt;
+      cluster.split().max_local_prefill_tokens = 10;
+      cluster.pools.back().engine.policy = policy;
+      cluster.pools.back().engine.max_num_seqs = 1;
+      std::vector<TestRequest> requests = {request_at(0, 10, 20), request_at(5, 10, 30), request_at(5, 20, 2),
+                                           request_at(50, 10, 2)};
+      requests[1].priority = 1;
+      cluster.run(requests, stepper);
+      CHECK(cluster.times(0) == Times{20, 229});
+      CHECK((cluster.finished.at(2).handover == microseconds(73 - 35)));
+      CHECK(cluster.times(2) == Times{35, 229 + 11});
+      CHECK(cluster.times(3) == Times{240 + 20, 260 + 11});
+      CHECK(cluster.times(1) == Times{271 + 20, 291 + 29 * 11});
+    }
+  }
+}
+
+TEST_CASE("a prompt that waits for blocks finds what chunks of another one have cached since") {
+  // 5 blocks; the first prompt, of 40, runs by chunks of 5, one in 15 microseconds. At 75 it has computed 25
+  // and holds 3 blocks; the second, of 45, needs 3 besides the 2 full ones. At 90 it needs 2 and gets them:
+  // 15 tokens come until 105, and a token until 116. The first has lost its turn, and then runs the 10 that
+  // it does not find cached.
+  for (const Stepper stepper : {Stepper::fast, Stepper::reference}) {
+    CAPTURE(to_string(stepper));
+    SmallCluster cluster = one_and_one();
+    cluster.split().local_prefill = Split::LocalPrefill::short_prompt;
+    cluster.split().max_local_prefill_tokens = 40;
+    EngineSetup& engine = cluster.pools.back().engine;
+    engine.keys = "max_num_batched_tokens: 1000, long_prefill_token_threshold: 5";
+    engine.blocks = 5;
+    engine.max_model_len = 50;
+    engine.max_num_seqs = 1;
+    std::vector<TestRequest> requests = {request_at(0, 40, 2), request_at(10, 45, 2)};
+    requests[0].content = {{1, 40}};
+    requests[1].content = {{1, 40}, {2, 5}};
+    cluster.run(requests, stepper);
+    CHECK((cluster.finished.at(1).handover == microseconds(105 - 65)));
+    CHECK(cluster.times(1) == Times{65, 116});
+    CHECK(cluster.times(0) == Times{116 + 2 * 15, 146 + 11});
+    CHECK(cluster.finished.at(0).preemptions == 1);
+  }
+}
+
 TEST_CASE("two transfers at once take twice as long") {
   SmallCluster cluster = one_and_one();
   cluster.run({request_at(0, 20, 2), request_at(0, 20, 2)});
