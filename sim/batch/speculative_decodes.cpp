@@ -2,6 +2,7 @@
 // blocks are counted one by one, too, since rejected tokens leave blocks held that the next step needs.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "sim/batch/batch_state.hpp"
@@ -13,9 +14,10 @@ void BatchState::speculate(const SpeculationRule& rule, std::int64_t max_model_l
                         rule.acceptance.size() == static_cast<std::size_t>(rule.tokens),
                     "each drafted token has its acceptance");
   INFEROMETER_CHECK(running_count() == 0, "speculation is decided before anything runs");
-  drafting_.emplace();
-  drafting_->rule = rule;
-  drafting_->max_model_len = max_model_len;
+  Drafting drafting;
+  drafting.rule = rule;
+  drafting.max_model_len = max_model_len;
+  drafting_ = std::move(drafting);
 }
 
 std::int64_t BatchState::blocks_with_lookahead(std::int64_t tokens) const {
