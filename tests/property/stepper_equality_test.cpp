@@ -96,13 +96,14 @@ Coverage compare_steppers(std::uint64_t first_seed, std::uint64_t deployments) {
   return coverage;
 }
 
-/// `share`: of the numbers of 250 deployments, at the least.
+/// `share`: of the numbers of 200 deployments, as the 20,000 have them, too.
 void check_coverage(const Coverage& coverage, std::int64_t share) {
   for (std::size_t i = 0; i < kLimits; ++i) {
     CAPTURE(i, coverage.any[i]);
-    // KV that comes back seldom ends a stretch.
-    const bool is_seldom = i == static_cast<std::size_t>(Limit::host_load);
-    CHECK(coverage.only[i] >= (is_seldom ? 0 : 5 * share));
+    // KV that comes back ends too few stretches alone to be counted on.
+    if (i != static_cast<std::size_t>(Limit::host_load)) {
+      CHECK(coverage.only[i] >= 10 * share);
+    }
   }
   CHECK(coverage.beside_chunks >= 50 * share);
   CHECK(coverage.of_chunks >= 20 * share);
@@ -118,8 +119,8 @@ void check_coverage(const Coverage& coverage, std::int64_t share) {
   CHECK(coverage.by_policy.size() == 10);  // each policy and the one that drafts
 }
 
-TEST_CASE("both steppers give the same integers: 250 deployments") {
-  check_coverage(compare_steppers(0, 250), 1);
+TEST_CASE("both steppers give the same integers: 400 deployments") {
+  check_coverage(compare_steppers(0, 400), 1);
 }
 
 TEST_CASE("both steppers give the same integers: twenty thousand deployments", "[.][nightly]") {

@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/sim_harness.hpp"
+#include "tests/unit/sim/continuous_engine.hpp"
 
 namespace inferometer::testing {
 namespace {
@@ -10,13 +11,8 @@ namespace {
 using Lines = std::vector<std::string>;
 
 EngineSetup engine(std::int64_t blocks, const std::string& watermark = "0") {
-  EngineSetup setup;
-  setup.policy = "continuous";
-  setup.keys = "max_num_batched_tokens: " + std::to_string(4 * blocks) + ", watermark: " + watermark +
-               ", preemption_mode: swap";
-  setup.blocks = blocks;
-  setup.max_model_len = 4 * blocks;
-  setup.max_num_seqs = 4;
+  EngineSetup setup = continuous_engine(blocks, watermark);
+  setup.keys += ", preemption_mode: swap";
   setup.swap = KvSwapConfig{.blocks = 100, .block_copy = microseconds(2)};
   return setup;
 }

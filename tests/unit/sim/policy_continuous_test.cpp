@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/sim_harness.hpp"
+#include "tests/unit/sim/continuous_engine.hpp"
 
 namespace inferometer::testing {
 namespace {
@@ -9,13 +10,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 EngineSetup engine(std::int64_t blocks, const std::string& watermark = "0") {
-  EngineSetup setup;
-  setup.policy = "continuous";
-  setup.keys = "max_num_batched_tokens: " + std::to_string(4 * blocks) + ", watermark: " + watermark;
-  setup.blocks = blocks;
-  setup.max_model_len = 4 * blocks;
-  setup.max_num_seqs = 4;
-  return setup;
+  return continuous_engine(blocks, watermark);
 }
 
 TEST_CASE("continuous: prompts run first and alone, decodes wait") {
