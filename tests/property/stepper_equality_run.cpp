@@ -205,6 +205,15 @@ class Watcher : public SimulationObserver {
     return blocks;
   }
 
+  /// Whether the fullest rank of attention gets a whole number of tokens more with each step.
+  [[nodiscard]] bool is_shared_evenly(const StepRecord& record) const {
+    const std::int64_t decodes = record.shape.decodes;
+    const std::int64_t of_rank = ceil_div(decodes, deployment_.attention_ranks);
+    return record.shape.chunks.empty() &&
+           (decodes == 0 || (record.context_growth.full * of_rank % decodes == 0 &&
+                             record.context_growth.windowed * of_rank % decodes == 0));
+  }
+
   /// The pricer ended its line here: it must have had to.
   void set_bend(const StepRecord& record, SeenStretch& entry) {
     const StepLine& line = *notes_.line;
@@ -222,7 +231,7 @@ class Watcher : public SimulationObserver {
     // were beyond a knot, and those of the fullest rank where the context is shared out with another
     // remainder.
     const bool has_knots = deployment_.pricer->basis().level == CostLevel::calibrated;
-    const bool is_shared_out = deployment_.attention_ranks > 1;
+    const bool is_shared_out = deployment_.attention_ranks > 1 && !is_shared_evenly(record);
     require(bends || windowed_chunks || has_knots || is_shared_out,
             "a line goes on as long as prices lie on it");
     Limit limit = windowed_chunks ? Limit::chunk_window : Limit::roof;
