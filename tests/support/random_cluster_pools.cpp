@@ -74,7 +74,7 @@ std::int64_t draw_policy(Dice& dice, std::uint64_t seed, const PoolKind& kind, E
   if (engine.policy == "chunked_prefill" || engine.policy == "priority" ||
       engine.policy == "shortest_job_first") {
     engine.keys = "max_num_batched_tokens: " + std::to_string(budget) +
-                  ", admission: " + (dice.chance(50) ? "full_isl" : "first_chunk");
+                  ", admission: " + (dice.chance(50) || engine.offload ? "full_isl" : "first_chunk");
     draw_watermark(dice, engine);
     if (dice.chance(30)) {  // short prompts overtake long ones
       engine.keys += ", long_prefill_token_threshold: " + std::to_string(dice.between(1, 32));
