@@ -70,6 +70,14 @@ Table cost_model_table() {
       .by_default("5 us")
       .range("0 s", "100 ms");
   table
+      .add(
+          "frontend_latency", ValueType::duration,
+          "From a client's sending of a request to the scheduler's queue (HTTP, tokenisation, the way to the "
+          "engine): part of TTFT and E2E, holds nobody else up. It counts where requests enter: of pool "
+          "prefill where prefill and decode are apart")
+      .by_default("0 s")
+      .range("0 s", "10 s");
+  table
       .add("host_overlap", ValueType::flag,
            "true: the host prepares the next step meanwhile, and a step takes the longer of the two; false: "
            "the GPU "
@@ -147,6 +155,7 @@ CostOptions cost_options_from(const Values& values) {
   options.kernels = values.text("kernels");
   options.host_fixed = values.duration("host_fixed");
   options.host_per_sequence = values.duration("host_per_sequence");
+  options.frontend_latency = values.duration("frontend_latency");
   options.host_overlap = values.flag("host_overlap");
   options.cuda_graphs = values.flag("cuda_graphs");
   options.gemm_compute_efficiency = share_from(values, "gemm_compute_efficiency");

@@ -62,20 +62,21 @@ MetricsRecorder::MetricsRecorder(std::vector<RecordedPool> pools, std::vector<st
 
 void MetricsRecorder::on_arrival(const Request& request, std::int64_t waiting) {
   ArrivalTotals& arrivals = totals_.arrivals;
+  const TimePoint sent = request.arrival - options_.frontend;
   if (arrivals.count == 0) {
-    arrivals.first = request.arrival;
+    arrivals.first = sent;
   } else {
-    const Int128 gap = (request.arrival - arrivals.last).count();
+    const Int128 gap = (sent - arrivals.last).count();
     arrivals.squared_gaps += gap * gap;
   }
   ++arrivals.count;
-  arrivals.last = request.arrival;
+  arrivals.last = sent;
   arrivals.in_system.add(totals_.in_system);
   arrivals.waiting_at_last = waiting;
   arrivals.with_content += request.content.empty() ? 0 : 1;
   ++totals_.in_system;
   totals_.max_in_system = std::max(totals_.max_in_system, totals_.in_system);
-  totals_.stays -= request.arrival.since_start().count();
+  totals_.stays -= sent.since_start().count();
   totals_.last_event = std::max(totals_.last_event, request.arrival);
 }
 
@@ -89,7 +90,7 @@ void MetricsRecorder::on_rejected(const RejectedRequest& request) {
   }
   ++count->requests;
   if (options_.keep_records) {
-    rejected_.push_back({request.id, request.arrival, request.prompt});
+    rejected_.push_back({request.id, request.arrival - options_.frontend, request.prompt});
   }
 }
 
@@ -134,7 +135,7 @@ void MetricsRecorder::on_finished(const FinishedRequest& request) {
   leave(request.finished);
   const RequestRecord record{request.id,
                              request.session,
-                             request.arrival,
+                             request.arrival - options_.frontend,
                              request.admitted,
                              request.first_token,
                              request.finished,

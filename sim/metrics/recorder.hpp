@@ -28,6 +28,7 @@ struct RecorderOptions {
   Percentiles percentiles = Percentiles::exact;
   bool keep_records = true;  ///< of single requests: requests.csv is written from them
   RequestLimits limits;      ///< what a request must meet to be counted as good
+  Duration frontend{};       ///< that clients had sent requests before they arrived at the engine
 };
 
 /// Replicas of one kind: of the same hardware, whatever they are used for at a time.

@@ -9,6 +9,7 @@
 #include "base/suggest.hpp"
 #include "sim/scenario/cluster_config.hpp"
 #include "sim/scenario/disaggregation.hpp"
+#include "workloads/delayed_workload.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -212,6 +213,13 @@ Deployment make_deployment(const Scenario& scenario, const Deployment* sibling) 
   return deployment;
 }
 
+Duration frontend_latency(const Scenario& scenario) {
+  const auto entry = std::find_if(scenario.pools.begin(), scenario.pools.end(),
+                                  [](const PoolSpec& pool) { return pool.role == PoolRole::prefill; });
+  const PoolSpec& pool = entry == scenario.pools.end() ? scenario.pools.front() : *entry;
+  return pool.cost_model.duration("frontend_latency");
+}
+
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
                            SimulationObserver& observer) {
   std::vector<Replica> lanes;
@@ -221,7 +229,8 @@ Simulation make_simulation(const Scenario& scenario, const Deployment& deploymen
       add_lanes(deployment.pools[i], index++, observer, lanes);
     }
   }
-  auto workload = make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
+  auto workload = delayed(make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory()),
+                          frontend_latency(scenario));
   if (deployment.is_single) {
     return Simulation(std::move(workload), std::move(lanes), observer);
   }

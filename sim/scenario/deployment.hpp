@@ -39,7 +39,10 @@ struct Deployment {
 /// tables of prices are then taken where they are the same, which saves most of the time.
 Deployment make_deployment(const Scenario& scenario, const Deployment* sibling = nullptr);
 
-/// The scenario's traffic on its replicas.
+/// Of the pool that requests enter.
+Duration frontend_latency(const Scenario& scenario);
+
+/// The scenario's traffic on its replicas, which it reaches frontend_latency() after it was sent.
 Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
                            SimulationObserver& observer);
 

@@ -96,6 +96,7 @@ MetricsRecorder make_recorder(const Scenario& scenario, bool keep_records) {
   options.percentiles = percentiles(metrics.text("percentiles"));
   options.keep_records = keep_records;
   options.limits = scenario.slo.request;
+  options.frontend = frontend_latency(scenario);
   const std::vector<std::int64_t> replicas = most_replicas(scenario.values, scenario.pools);
   std::vector<RecordedPool> pools;
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {

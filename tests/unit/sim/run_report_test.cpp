@@ -61,6 +61,24 @@ TEST_CASE("records of requests change no result") {
   CHECK(with.notes == without.notes);
 }
 
+// A request that finds an empty engine: what it takes there, and the front end before. Of one client without
+// time to think, requests follow each other as answers end, front end included.
+TEST_CASE("a front end delays answers by its latency, and clients with them") {
+  const auto of_latency = [](const std::string& latency) {
+    return report_of_run(
+        "cost_model: {frontend_latency: " + latency +
+            "}\nworkload: {generator: closed_loop, clients: 1, requests: 10, prompt: {distribution: "
+            "fixed, tokens: 100}, output: {distribution: fixed, tokens: 20}}\n",
+        false);
+  };
+  const Summary none = of_latency("0 s").summary;
+  const Summary some = of_latency("3 ms").summary;
+  CHECK(some.ttft->mean_ms == Approx(none.ttft->mean_ms + 3).epsilon(1e-12));
+  CHECK(some.e2el->max_ms == Approx(none.e2el->max_ms + 3).epsilon(1e-12));
+  CHECK(some.itl->mean_ms == none.itl->mean_ms);
+  CHECK(1 / some.request_throughput == Approx(1 / none.request_throughput + 0.003).epsilon(1e-9));
+}
+
 // Turns of 100 and 20 tokens: 120, 240, 360, so that three of four fit into 400.
 TEST_CASE("sessions that end early for want of room are told of") {
   const auto of_sessions = [](const std::string& sessions) {

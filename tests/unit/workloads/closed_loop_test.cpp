@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/serve_workload.hpp"
+#include "workloads/delayed_workload.hpp"
 #include "workloads/generated_workload.hpp"
 
 using namespace inferometer;
@@ -37,6 +38,16 @@ TEST_CASE("one client with a fixed think time sends service + think apart") {
   const Seen seen = serve(*workload, [](std::int64_t) { return seconds(2); });
   CHECK(seen.arrivals == std::vector<TimePoint>{TimePoint(), TimePoint(seconds(5)), TimePoint(seconds(10)),
                                                 TimePoint(seconds(15))});
+}
+
+TEST_CASE("a delayed workload arrives later, and its clients go by the answers") {
+  ClosedLoopOptions options;
+  options.clients.clients = 1;
+  options.requests = 3;
+  const auto workload = delayed(make_closed_loop_workload(options, fixed_bodies()), milliseconds(250));
+  const Seen seen = serve(*workload, [](std::int64_t) { return seconds(2); });
+  CHECK(seen.arrivals == std::vector<TimePoint>{TimePoint(milliseconds(250)), TimePoint(milliseconds(2500)),
+                                                TimePoint(milliseconds(4750))});
 }
 
 TEST_CASE("clients ramp up evenly and never have more than one request each in the system") {
