@@ -67,6 +67,18 @@ void SequenceStore::place_by_rank(std::int64_t rank) {
   std::rotate(place, others_end, waiting.end());
 }
 
+void SequenceStore::hold_back(std::int64_t steps_begun) {
+  joining.push_back({waiting.back(), steps_begun});
+  waiting.pop_back();
+}
+
+void SequenceStore::join_queue() {
+  const SequenceId id = joining.front().id;
+  joining.pop_front();
+  waiting.push_back(id);
+  place_by_rank(sequence(id).rank);
+}
+
 void SequenceStore::queue_again(SequenceId id) {
   const std::int64_t rank = sequence(id).rank;
   const bool goes_last = requeue == Requeue::last;
@@ -307,6 +319,7 @@ void SequenceStore::clear() {
   sequences.clear();
   vacant.clear();
   waiting.clear();
+  joining.clear();
   expected.clear();
   ready.clear();
   swapped.clear();

@@ -50,6 +50,10 @@ class SequenceStore {
   /// Gives the sequence that was queued last its place: behind all of its rank and of lower ones. O(log
   /// queue) comparisons, and as many moves as it gets ahead of.
   void place_by_rank(std::int64_t rank);
+  /// Takes the sequence that was queued last out of the queue, until join_queue().
+  void hold_back(std::int64_t steps_begun);
+  /// The one that was held back first is queued as place_by_rank() has it.
+  void join_queue();
   /// Queues a sequence again that has lost its KV: ahead of all of its rank, or behind them, as `requeue`
   /// says.
   void queue_again(SequenceId id);
@@ -106,6 +110,12 @@ class SequenceStore {
   std::vector<Sequence> sequences;
   std::vector<SequenceId> vacant;
   std::deque<SequenceId> waiting;  ///< by Sequence::rank
+  /// Have arrived, but too late for the plan that the engine had made by then.
+  struct Joining {
+    SequenceId id = kNoSequence;
+    std::int64_t steps_begun = 0;  ///< by the replica, when it arrived
+  };
+  std::deque<Joining> joining;  ///< in order of arrival
   Requeue requeue = Requeue::first;
   TimePoint last_arrival;              ///< latest time at which a sequence that was queued had arrived
   std::deque<SequenceId> expected;     ///< wait for blocks, by Expectation::order

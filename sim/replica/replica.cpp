@@ -65,30 +65,6 @@ Replica::Replica(const ReplicaConfig& config, std::unique_ptr<BatchPolicy> polic
   }
 }
 
-bool Replica::enqueue(const Request& request, std::int32_t retries) {
-  if (!accepts(request)) {
-    ++rejected_;
-    observer_.on_rejected({request.id, request.arrival, request.arrival, request.prompt.count(),
-                           "the prompt leaves no room for a token in max_model_len"});
-    return false;
-  }
-  queue(request, cut_output(request), retries);
-  note_joined();
-  return true;
-}
-
-SequenceId Replica::queue(const Request& request, std::int64_t output_limit, std::int32_t retries) {
-  const SequenceId id = store().enqueue(request, output_limit, retries);
-  store().place_by_rank(policy_->queue_rank(store().sequence(id)));
-  return id;
-}
-
-void Replica::note_joined() {
-  if (running_) {
-    joined_.push_back(next_join_);
-  }
-}
-
 void Replica::tell_idle(TimePoint now) {
   observer_.on_idle({.replica = config_.index,
                      .lane = config_.lane,
@@ -96,26 +72,6 @@ void Replica::tell_idle(TimePoint now) {
                      .running = state_.running_count(),
                      .waiting = waiting(),
                      .held_blocks = state_.blocks().held()});
-}
-
-std::int64_t Replica::cut_output(const Request& request) {
-  const std::int64_t room = config_.max_model_len - request.prompt.count();
-  if (request.output.count() > room) {
-    ++truncated_;
-  }
-  return room;
-}
-
-void Replica::enqueue_prompt(const Request& request, std::int32_t retries, bool pushes) {
-  constexpr std::int64_t kFirstTokenAlone = 1;
-  const SequenceId id = queue(request, kFirstTokenAlone, retries);
-  store().at(id).prompt_only = true;
-  store().at(id).pushes = pushes;
-  note_joined();
-}
-
-SequenceId Replica::expect(const Request& request, const Expectation& expectation) {
-  return store().expect(request, cut_output(request), expectation);
 }
 
 Replica::Start Replica::start_steps(TimePoint now) {
@@ -128,7 +84,8 @@ Replica::Start Replica::start_steps(TimePoint now) {
   if (offload_) {
     offload_->set_time(now);
   }
-  if (!plan_something(now)) {
+  let_join(now);
+  if (!plan_something(now) && !(let_all_join() && plan_something(now))) {
     const bool idle =
         state_.running_count() == 0 && state_.waiting().empty() && state_.store().swapped.empty();
     INFEROMETER_CHECK(idle || plan_.wake_at || waits_for_others(),
@@ -153,11 +110,11 @@ Replica::Outlook Replica::outlook_of_plan(const ReplicaView& view) const {
   if (state_.speculates()) {
     return {std::nullopt, &StepCounts::speculating};
   }
-  const bool changes_batch = !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
-                             !plan_.loads.empty() || !plan_.swapped_in.empty() || copied_at_ > view.now() ||
-                             !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
-                             (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr ||
-                             pushes_a_chunk();
+  const bool changes_batch =
+      !plan_.admitted.empty() || !plan_.preempted.empty() || !plan_.rejected.empty() ||
+      !plan_.loads.empty() || !plan_.swapped_in.empty() || copied_at_ > view.now() ||
+      !state_.store().joining.empty() || !plan_.decode_except.empty() || plan_.padding.chunk_tokens > 0 ||
+      (!plan_.decode && state_.decodes().count() > 0) || pipeline_ != nullptr || pushes_a_chunk();
   // Prompts whose KV is to come need fewer blocks once chunks of others have cached the same tokens.
   const bool caches_for_expected =
       state_.blocks().prefixes() != nullptr && !plan_.chunks.empty() && !state_.store().expected.empty();
@@ -184,18 +141,6 @@ std::int64_t Replica::steps_before_a_prefill_ends() const {
     steps = std::min(steps, (left - 1) / chunk.tokens);
   }
   return steps;
-}
-
-// Those that arrived at this very moment have not waited; those of a rank stand behind the others of it.
-std::int64_t Replica::kept_waiting(TimePoint now) const {
-  const std::deque<SequenceId>& waiting = state_.waiting();
-  const auto elsewhere =
-      static_cast<std::int64_t>(loads_.size() - booked_.loads + state_.store().swapped.size());
-  if (state_.store().last_arrival != now) {
-    return elsewhere + static_cast<std::int64_t>(waiting.size());
-  }
-  return elsewhere + std::count_if(waiting.begin(), waiting.end(),
-                                   [&](SequenceId id) { return state_.sequence(id).arrival != now; });
 }
 
 void Replica::carry_out(TimePoint now) {
@@ -307,7 +252,10 @@ std::optional<TimePoint> Replica::interrupt(TimePoint now, bool always, bool has
     return std::nullopt;
   }
   Stretch& stretch = running_->stretch;
-  const std::int64_t steps = steps_begun(now, has_decided);
+  std::int64_t steps = steps_begun(now, has_decided);
+  if (config_.plans_ahead && !always) {
+    steps = std::min(steps + 1, stretch.steps());
+  }
   running_->ends_on_arrival = false;  // whoever comes next finds the same step under way
   if (steps == stretch.steps()) {
     return std::nullopt;
@@ -396,6 +344,8 @@ void Replica::end_steps() {
   }
   counts_.stretches += running.is_stretch ? 1 : 0;
   counts_.in_stretches += running.is_stretch ? stretch.steps() : 0;
+  steps_ended_ += stretch.steps();
+  last_end_ = end;
   observer_.on_steps(record);
   running_.reset();
   finish_due(end);

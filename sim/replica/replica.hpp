@@ -36,6 +36,9 @@ struct ReplicaConfig {
   std::int64_t max_num_seqs = 0;   ///< most sequences running at once, here
   std::optional<std::int64_t> attention_window;
   std::optional<SpeculationRule> speculation{};  ///< decodes draft tokens; without a pipeline only
+  /// The plan of a step is made when the step before begins: who arrives later is not in it. Without a
+  /// pipeline only.
+  bool plans_ahead = false;
   bool caches_prefixes = false;  ///< blocks keep what they had in them until they are taken again
   /// Blocks that are taken again are kept below the GPU; with `caches_prefixes` and without a pipeline only.
   std::optional<KvOffloadConfig> offload{};
@@ -131,7 +134,8 @@ class Replica : private PrefixLookup {
   /// Precondition: no step is running.
   Start start_steps(TimePoint now);
   /// To be called before a request is queued at `now`: if it could change the plan, a stretch ends with the
-  /// step under way, as it would have done if every step had been planned. Returns the new end, when there is
+  /// step under way (or, where that one's successor is planned, with the successor), as it would have done if
+  /// every step had been planned. Returns the new end, when there is
   /// one; it may be `now`, and then the steps must be ended before the request comes. `always`: whether it
   /// could or not; to be called before anything else is done to the queue or the blocks from outside.
   /// `has_decided`: a step that begins now has begun already, as replicas decide one after the other.
@@ -164,8 +168,8 @@ class Replica : private PrefixLookup {
   /// replica; those swapped out included.
   [[nodiscard]] std::int64_t waiting() const {
     const SequenceStore& store = state_.store();
-    return static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + store.swapped.size() +
-                                     loads_.size());
+    return static_cast<std::int64_t>(store.waiting.size() + store.joining.size() + store.ready.size() +
+                                     store.swapped.size() + loads_.size());
   }
 
   // --- KV that comes back from host memory and disk (replica_offload.cpp) ---
@@ -243,6 +247,9 @@ class Replica : private PrefixLookup {
   void tell_idle(TimePoint now);
   SequenceId queue(const Request& request, std::int64_t output_limit, std::int32_t retries);
   void note_joined();
+  [[nodiscard]] bool was_planned_without(const SequenceStore::Joining& joining, TimePoint now) const;
+  void let_join(TimePoint now);
+  bool let_all_join();
   [[nodiscard]] std::int64_t cut_output(const Request& request);
   void take_in();
   [[nodiscard]] LoadStart load_start(SequenceId id) const;
@@ -297,6 +304,8 @@ class Replica : private PrefixLookup {
   KvSwapCounts swap_counts_;
   TimePoint copied_at_;  // when all KV that was swapped is where it belongs: no step begins before
   std::optional<Running> running_;
+  std::int64_t steps_ended_ = 0;
+  std::optional<TimePoint> last_end_;  // of the last step; none since a failure
   std::vector<ChunkShape> chunk_shapes_;
   std::vector<ChunkShape> growing_chunks_;  // of the running stretch: those that take blocks as they grow
   std::vector<std::int64_t> held_rounds_;

@@ -17,6 +17,7 @@ void Replica::fail(TimePoint now) {
     }
     running_.reset();
   }
+  last_end_.reset();
   state_.stop_running();
   policy_->on_cleared();
   tell_idle(now);

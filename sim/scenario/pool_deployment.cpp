@@ -213,7 +213,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   const std::int64_t room = (blocks - watermark) / pool.attention_data_parallel * settings.block_size;
   const std::int64_t max_model_len = fitting_model_len(pool, wanted_len, room, notes);
 
-  const CostOptions cost = cost_options_from(pool.cost_model);
+  const CostOptions cost = cost_options_of(pool);
   deployment.limits = {.max_num_seqs = settings.max_num_seqs,
                        .max_model_len = max_model_len,
                        .block_size = settings.block_size,
@@ -223,6 +223,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   deployment.replica.max_model_len = max_model_len;
   deployment.replica.max_num_seqs = settings.max_num_seqs;
   deployment.replica.caches_prefixes = policy.caches_prefixes && policy.caches_prefixes(engine);
+  deployment.replica.plans_ahead = engine.flag("async_scheduling") && pool.pipeline_parallel == 1;
   deployment.replica.offload = kv_offload_of(pool, deployment.memory);
   deployment.replica.swap = kv_swap_of(pool, deployment.memory);
   deployment.replica.step_tokens = step_tokens;
@@ -238,6 +239,11 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
                            ? sibling->pricers
                            : stage_pricers(pool, parallelism, cost, deployment.pricer_limits);
   const CostBasis basis = deployment.cost_basis();
+  if (engine.flag("async_scheduling") && pool.pipeline_parallel > 1) {
+    notes.emplace_back(
+        "async_scheduling of a pipeline hides host time; that its requests join a step later is not "
+        "simulated");
+  }
   add_cost_notes(pool.gpu, cost, basis, notes);
   add_speculation_notes(pool, basis, notes);
   add_profile_note(pool.gpu, basis, notes);

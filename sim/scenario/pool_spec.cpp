@@ -175,6 +175,12 @@ bool has_prefill_and_decode(const Values& scenario) {
   return has_pool(pools, PoolRole::prefill) && has_pool(pools, PoolRole::decode);
 }
 
+CostOptions cost_options_of(const PoolSpec& pool) {
+  CostOptions options = cost_options_from(pool.cost_model);
+  options.host_overlap = options.host_overlap || pool.engine.flag("async_scheduling");
+  return options;
+}
+
 std::vector<PoolSpec> read_pools(const Values& scenario, const ModelSpec& model, Diagnostics& diagnostics) {
   check_roles(scenario, diagnostics);
   const Values& hardware = scenario.section("hardware");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/config/table.hpp"
+#include "costmodel/cost_options.hpp"
 #include "costmodel/model_spec.hpp"
 #include "costmodel/model_split.hpp"
 #include "hardware/gpu_spec.hpp"
@@ -41,6 +42,9 @@ struct PoolSpec {
   [[nodiscard]] std::int64_t gpus_per_stage() const { return tensor_parallel * attention_data_parallel; }
   [[nodiscard]] std::int64_t gpus_per_replica() const { return gpus_per_stage() * pipeline_parallel; }
 };
+
+/// Of the pool's section `cost_model`, with what its engine decides of it.
+CostOptions cost_options_of(const PoolSpec& pool);
 
 /// Whether the scenario has pools for prefill and decode.
 bool has_prefill_and_decode(const Values& scenario);

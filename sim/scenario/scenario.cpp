@@ -125,7 +125,7 @@ void add_gpu_inputs(const Scenario& scenario, const PoolSpec& pool, std::vector<
   add_input(data_file(section.text("gpu"), path_or_name(section, "gpu"), "hardware/gpus"), inputs);
   const std::string profile = profile_file(pool.gpu.name);
   add_input({"profile " + std::filesystem::path(profile).stem().string(), profile}, inputs);
-  const CostOptions cost = cost_options_from(pool.cost_model);
+  const CostOptions cost = cost_options_of(pool);
   const auto kernels = kernel_profile_file(pool.gpu.name, cost);
   if (cost.level == CostLevel::calibrated && kernels) {
     const std::string shipped = pool.gpu.name + "/" + cost.kernels;

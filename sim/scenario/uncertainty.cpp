@@ -91,7 +91,7 @@ ResampledPricers resampled_pricers(const Deployment& deployment) {
   for (const PoolDeployment& pool : deployment.pools) {
     std::optional<Source>& source = sources.emplace_back();
     if (pool.cost_basis().level == CostLevel::calibrated) {
-      const CostOptions options = cost_options_from(pool.spec.cost_model);
+      const CostOptions options = cost_options_of(pool.spec);
       auto kernels = kernel_profile(pool.spec.gpu.name, options);
       INFEROMETER_CHECK(kernels.has_value(), "prices at level calibrated come from a profile of kernels");
       source = Source{options, std::move(*kernels), load_profile(pool.spec.gpu.name)};

@@ -27,6 +27,14 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .optional("computed from the memory that weights and activations leave")
       .range("1", "1000000000");
   table
+      .add("async_scheduling", ValueType::flag,
+           "true: each step is planned while the one before it runs, so that the host's work hides behind "
+           "the GPU "
+           "(as with cost_model.host_overlap) and a request that comes during a step is first in the step "
+           "after "
+           "the next; where nothing runs it begins at once")
+      .by_default("false");
+  table
       .add_choice(
           "quantization", {weight_quantizations().begin(), weight_quantizations().end()},
           "Number format of the layers' weights: none as in the checkpoint; fp8 with a scale a channel and "

@@ -133,7 +133,8 @@ class Witness : public SimulationObserver {
   [[nodiscard]] std::int64_t all_waiting() const {
     std::int64_t waiting = simulation->coordinator()->held() + simulation->coordinator()->in_transit();
     visit_stores([&](const SequenceStore& store) {
-      waiting += static_cast<std::int64_t>(store.waiting.size() + store.ready.size() + store.swapped.size());
+      waiting += static_cast<std::int64_t>(store.waiting.size() + store.joining.size() + store.ready.size() +
+                                           store.swapped.size());
       waiting += cluster_.is_split() ? 0 : from_host(store);
     });
     return waiting;

@@ -121,9 +121,10 @@ void ClusterWatch::look_at_replica(std::int32_t replica) {
   const SequenceStore& store = lane(member).state().store();
   const Tally tally = this->tally(member);
   const auto size_of = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-  require(size_of(store.waiting) == tally.waiting && size_of(store.expected) == tally.expected &&
-              size_of(store.ready) == tally.ready && size_of(store.swapped) == tally.swapped &&
-              store.loading == tally.loading && store.handed_over == tally.handed_over,
+  require(size_of(store.waiting) + size_of(store.joining) == tally.waiting &&
+              size_of(store.expected) == tally.expected && size_of(store.ready) == tally.ready &&
+              size_of(store.swapped) == tally.swapped && store.loading == tally.loading &&
+              store.handed_over == tally.handed_over,
           "every sequence stands in the list of its state");
   require(store.swap_blocks_taken == tally.swap_blocks && store.swap_blocks_taken <= store.swap_blocks,
           "host memory has what its sequences had");

@@ -27,7 +27,9 @@ class Watcher : public SimulationObserver {
   const Simulation* simulation = nullptr;
 
   void on_arrival(const Request& request, std::int64_t waiting) override {
-    REQUIRE(waiting == static_cast<std::int64_t>(state().waiting().size() + state().store().swapped.size()));
+    const SequenceStore& store = state().store();
+    REQUIRE(waiting ==
+            static_cast<std::int64_t>(store.waiting.size() + store.joining.size() + store.swapped.size()));
     REQUIRE((request.arrival >= last_time_));
     last_time_ = request.arrival;
     const std::int64_t room = scenario_.engine.setup.max_model_len - request.prompt.count();

@@ -83,7 +83,8 @@ class Watcher : public SimulationObserver {
     run_.sketch.on_arrival(request, waiting);
     run_.arrivals.push_back(request.arrival);
     const SequenceStore& store = state().store();
-    const auto queued = static_cast<std::int64_t>(store.waiting.size() + store.swapped.size());
+    const auto queued =
+        static_cast<std::int64_t>(store.waiting.size() + store.joining.size() + store.swapped.size());
     require(waiting == queued + loading(*notes_.simulation), "an arrival is told who waits");
   }
   void on_rejected(const RejectedRequest& request) override {
@@ -150,7 +151,13 @@ class Watcher : public SimulationObserver {
     SeenStretch entry;
     entry.start = stretch.start();
     entry.end = stretch.end();
-    entry.last_start = stretch.start() + stretch.time_of(stretch.steps() - 1);
+    // Who comes during a step ends the stretch with it, or where the next one is planned by then, with that.
+    const std::int64_t lag = deployment_.setup.plans_ahead ? 1 : 0;
+    const auto end_of = [&](std::int64_t steps) {
+      return stretch.start() + stretch.time_of(std::max<std::int64_t>(0, steps));
+    };
+    entry.too_early = end_of(stretch.steps() - 1 - lag);
+    entry.last_heard = end_of(stretch.steps() - lag);
     entry.steps = stretch.steps();
     entry.has_chunks = !record.shape.chunks.empty();
     entry.has_decodes = record.decodes > 0;
@@ -278,11 +285,11 @@ void check_counts(const RandomDeployment& deployment, const Notes& notes, SeenRu
 void add_arrivals(SeenRun& run) {
   for (SeenStretch& stretch : run.stretches) {
     const auto first = std::upper_bound(run.arrivals.begin(), run.arrivals.end(), stretch.start);
-    const bool came = first != run.arrivals.end() && *first <= stretch.end;
+    const bool came = first != run.arrivals.end() && *first <= stretch.last_heard;
     if (!stretch.ends_on_arrival || !came) {
       continue;
     }
-    if (*first <= stretch.last_start && run.broken.empty()) {
+    if (*first <= stretch.too_early && run.broken.empty()) {
       run.broken = "an arrival ends the stretch with the step under way";
     }
     const Limit limit = *first == stretch.end ? Limit::arrival_at_end : Limit::arrival;

@@ -47,7 +47,9 @@ enum class Limit : std::size_t {
 inline constexpr std::size_t kLimits = 11;
 
 struct SeenStretch {
-  TimePoint start, last_start, end;
+  TimePoint start, end;
+  TimePoint too_early;   ///< whoever came by then would have ended it earlier
+  TimePoint last_heard;  ///< whoever came after that did not end it
   std::int64_t steps = 0;
   bool has_chunks = false, has_decodes = false;
   bool ends_on_arrival = false;

@@ -75,7 +75,7 @@ struct Coverage {
     of_chunks += stretch.has_chunks && !stretch.has_decodes ? 1 : 0;
     hundreds += stretch.steps >= 100 ? 1 : 0;
     const auto first = std::upper_bound(arrivals.begin(), arrivals.end(), stretch.start);
-    past_arrivals += first != arrivals.end() && *first <= stretch.last_start ? 1 : 0;
+    past_arrivals += first != arrivals.end() && *first <= stretch.too_early ? 1 : 0;
   }
 };
 

@@ -54,11 +54,12 @@ class PlainReplica {
       if (next && *next <= now_) {
         take_arrivals_until(now_);
       }
-      runs_.clear();
-      wake_.reset();
-      padded_chunk_ = 0;
-      copied_ = 0;
-      schedule();
+      admit_to_queue(false);
+      schedule_afresh();
+      if (runs_.empty() && !door_.empty()) {  // nothing under way that a plan could be ahead of
+        admit_to_queue(true);
+        schedule_afresh();
+      }
       if (!runs_.empty()) {
         step();
         continue;
@@ -87,6 +88,23 @@ class PlainReplica {
   // --- time
   // ------------------------------------------------------------------------------------------------------
 
+  void schedule_afresh() {
+    runs_.clear();
+    wake_.reset();
+    padded_chunk_ = 0;
+    copied_ = 0;
+    schedule();
+  }
+
+  /// Who came before the last step began, or all of them when no step ends now.
+  void admit_to_queue(bool all) {
+    const bool is_planned = engine_.setup.plans_ahead && last_end_ == now_ && !all;
+    while (!door_.empty() && (!is_planned || door_.front().second < steps_)) {
+      waiting_.push_back(door_.front().first);
+      door_.pop_front();
+    }
+  }
+
   void take_arrivals_until(TimePoint time) {
     for (auto next = workload_.next_arrival(); next && *next <= time; next = workload_.next_arrival()) {
       Request request;
@@ -105,7 +123,7 @@ class PlainReplica {
       if (cache_) {
         item.content.tokens = tokens_of(request, item.record.output);
       }
-      waiting_.push_back(&item);
+      door_.emplace_back(&item, steps_);
     }
   }
 
@@ -118,6 +136,8 @@ class PlainReplica {
     const TimePoint start = now_;
     const TimePoint end = start + price();
     const std::int64_t held = engine_.setup.blocks - free_;
+    ++steps_;
+    last_end_ = end;
     take_arrivals_until(end - picoseconds(1));
     now_ = end;
     StepLog::Step log{start, end, held, 0, {}};
@@ -283,6 +303,9 @@ class PlainReplica {
   Workload& workload_;
   std::shared_ptr<const StepPricer> pricer_;
   std::list<Item> items_;
+  std::deque<std::pair<Item*, std::int64_t>> door_;  // with the steps that had begun when they came
+  std::int64_t steps_ = 0;
+  std::optional<TimePoint> last_end_;
   std::deque<Item*> waiting_;
   std::vector<Item*> running_;
   std::vector<Item*> swapped_;

@@ -107,6 +107,7 @@ void draw_engine(Dice& dice, std::uint64_t seed, const PoolKind& kind, RandomPoo
   const std::int64_t least = ceil_div(kind.longest, engine.block_size);
   engine.blocks = least + dice.one_of({0, 1, least / 4, least / 2, least, 4 * least, 30 * least});
   const std::int64_t step_tokens = draw_policy(dice, seed, kind, engine);
+  engine.plans_ahead = Dice(seed, "tests/random_cluster/plans_ahead").chance(30);
   RandomPrices prices =
       dice.chance(75)
           ? RandomPrices{make_test_pricer({dice.between(1, 20), dice.between(0, 3), dice.between(0, 2),
@@ -132,6 +133,7 @@ void draw_stages(Dice& dice, RandomPool& pool, PoolSetup& setup) {
   setup.pipeline = static_cast<std::int32_t>(dice.one_of({1, 2, 2, 3, 4}));
   pool.replica.setup.speculation.reset();
   pool.replica.setup.offload.reset();
+  pool.replica.setup.plans_ahead = false;
   // Without more blocks, micro-batches that each have one sequence wait for each other's.
   if (dice.chance(50)) {
     pool.replica.setup.blocks *= setup.pipeline;

@@ -394,15 +394,16 @@ ReplicaConfig RandomDeployment::replica(Stepper stepper) const {
 }
 
 std::string RandomDeployment::describe() const {
-  std::string text =
-      setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
-      std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
-      ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
-      (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) + ", promise " +
-      to_text(promise) + " " + std::to_string(promise_steps) + (has_line ? ", line" : ", no line") +
-      ", clients " + std::to_string(clients) + ", think_ps " + std::to_string(think.count()) +
-      (setup.speculation ? to_text(*setup.speculation) : "") +
-      (setup.offload ? to_text(*setup.offload) : "") + "\n" + prices + "\n";
+  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+                     std::to_string(setup.block_size) + ", max_model_len " +
+                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
+                     std::to_string(setup.max_num_seqs) + ", window " +
+                     (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) +
+                     (setup.plans_ahead ? ", plans ahead" : "") + ", promise " + to_text(promise) + " " +
+                     std::to_string(promise_steps) + (has_line ? ", line" : ", no line") + ", clients " +
+                     std::to_string(clients) + ", think_ps " + std::to_string(think.count()) +
+                     (setup.speculation ? to_text(*setup.speculation) : "") +
+                     (setup.offload ? to_text(*setup.offload) : "") + "\n" + prices + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
@@ -428,6 +429,7 @@ RandomDeployment random_deployment(std::uint64_t seed, bool with_techniques) {
   deployment.work = prices.work;
   deployment.attention_ranks = prices.attention_ranks;
   deployment.prices = std::move(prices.text);
+  deployment.setup.plans_ahead = Dice(seed, "tests/random_deployment/plans_ahead").chance(30);
   draw_promise(dice, deployment);
   if (!deployment.has_line) {
     deployment.pricer = std::make_shared<PricesOnly>(deployment.pricer);

@@ -160,12 +160,13 @@ TestRequest draw_lengths(Dice& dice, const PlainEngine& engine) {
 
 std::string RandomScenario::describe() const {
   const EngineSetup& setup = engine.setup;
-  std::string text =
-      setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
-      std::to_string(setup.block_size) + ", max_model_len " + std::to_string(setup.max_model_len) +
-      ", max_num_seqs " + std::to_string(setup.max_num_seqs) + ", window " +
-      (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) + ", clients " +
-      std::to_string(clients) + ", think_ps " + std::to_string(think.count()) + "\n";
+  std::string text = setup.policy + " {" + setup.keys + "} blocks " + std::to_string(setup.blocks) + " of " +
+                     std::to_string(setup.block_size) + ", max_model_len " +
+                     std::to_string(setup.max_model_len) + ", max_num_seqs " +
+                     std::to_string(setup.max_num_seqs) + ", window " +
+                     (setup.window ? std::to_string(*setup.window) : "none") + swap_text(setup) +
+                     (setup.plans_ahead ? ", plans ahead" : "") + ", clients " + std::to_string(clients) +
+                     ", think_ps " + std::to_string(think.count()) + "\n";
   for (const TestRequest& request : requests) {
     text += std::to_string(request.arrival.since_start().count()) + "ps " + std::to_string(request.prompt) +
             "+" + std::to_string(request.output) + " max_new " + std::to_string(request.max_new) +
@@ -200,6 +201,7 @@ RandomScenario random_scenario(const std::string& policy, std::uint64_t seed) {
     scenario.clients = dice.between(1, 10);
     scenario.think = microseconds(dice.one_of({0, 0, 7, 100}));
   }
+  scenario.engine.setup.plans_ahead = Dice(seed, "tests/random_scenario/plans_ahead").chance(30);
   return scenario;
 }
 

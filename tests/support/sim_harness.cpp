@@ -173,6 +173,7 @@ ReplicaConfig replica_config(const EngineSetup& setup) {
   config.attention_window = setup.window;
   config.caches_prefixes = engine.policy().caches_prefixes && engine.policy().caches_prefixes(engine.values);
   config.stepper = setup.stepper;
+  config.plans_ahead = setup.plans_ahead;
   config.speculation = setup.speculation;
   config.offload = setup.offload;
   config.swap = setup.swap;

@@ -59,6 +59,7 @@ struct EngineSetup {
   std::optional<std::int64_t> window{};
   StepCosts costs{};
   Stepper stepper = Stepper::reference;
+  bool plans_ahead = false;  ///< async_scheduling
   std::optional<SpeculationRule> speculation{};
   std::optional<KvOffloadConfig> offload{};
   std::optional<KvSwapConfig> swap{};  ///< must be there when `keys` say preemption_mode: swap

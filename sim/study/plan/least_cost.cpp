@@ -126,7 +126,7 @@ CostLine LeastPrice::best_line(double steps, double units, double least_per_unit
 }
 
 LeastCost least_cost(const PoolDeployment& pool) {
-  const CostOptions options = cost_options_from(pool.spec.cost_model);
+  const CostOptions options = cost_options_of(pool.spec);
   const std::vector<StagePrices> stages = stage_prices(pool, options);
   const std::int64_t max_rows = pool.pricer_limits.max_decode_tokens();
   const std::int64_t padded = GraphSizes(max_rows, options.cuda_graphs).padded(max_rows);
