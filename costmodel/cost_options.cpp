@@ -69,6 +69,9 @@ Table cost_model_table() {
   table.add("host_per_sequence", ValueType::duration, "More host time for each sequence of the step")
       .by_default("5 us")
       .range("0 s", "100 ms");
+  table.add("host_per_prefill_token", ValueType::duration, "More host time for each prompt token of the step")
+      .by_default("0 s")
+      .range("0 s", "1 ms");
   table
       .add(
           "frontend_latency", ValueType::duration,
@@ -155,6 +158,7 @@ CostOptions cost_options_from(const Values& values) {
   options.kernels = values.text("kernels");
   options.host_fixed = values.duration("host_fixed");
   options.host_per_sequence = values.duration("host_per_sequence");
+  options.host_per_prefill_token = values.duration("host_per_prefill_token");
   options.frontend_latency = values.duration("frontend_latency");
   options.host_overlap = values.flag("host_overlap");
   options.cuda_graphs = values.flag("cuda_graphs");

@@ -33,6 +33,7 @@ struct CostOptions {
   std::optional<std::uint64_t> resample;
   Duration host_fixed = microseconds(500);       ///< scheduler and launch, each step
   Duration host_per_sequence = microseconds(5);  ///< bookkeeping of each sequence of the step
+  Duration host_per_prefill_token{};             ///< bookkeeping of each prompt token of the step
   Duration frontend_latency{};  ///< of a request, from the client's sending it to the scheduler's queue
   bool host_overlap = false;  ///< false: the GPU waits for the host; true: a step takes the longer of the two
   bool cuda_graphs = true;    ///< decode-only steps are padded up to the next captured batch size

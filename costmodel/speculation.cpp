@@ -163,6 +163,7 @@ std::shared_ptr<const StepPricer> make_speculative_pricer(std::shared_ptr<const 
   CostOptions on_the_gpu = options;  // the host's work for a step is the target's
   on_the_gpu.host_fixed = {};
   on_the_gpu.host_per_sequence = {};
+  on_the_gpu.host_per_prefill_token = {};
   return std::make_shared<SpeculativePricer>(
       std::move(target), make_step_pricer(*drafter.pass, gpu, parallelism, on_the_gpu, limits));
 }

@@ -39,6 +39,7 @@ class TabledPricer final : public StepPricer {
         graph_sizes_(limits.max_decode_tokens(), options.cuda_graphs),
         host_fixed_(options.host_fixed),
         host_per_sequence_(options.host_per_sequence),
+        host_per_prefill_token_(options.host_per_prefill_token),
         host_overlap_(options.host_overlap) {
     by_tokens_ = tabulate(std::max(limits.max_tokens, graph_sizes_.padded(limits.max_decode_tokens())),
                           [this](std::int64_t tokens) { return prices_.token_costs(tokens).sum(); });
@@ -86,8 +87,7 @@ class TabledPricer final : public StepPricer {
   [[nodiscard]] StepCost price(const StepShape& shape, const ContextTokens& growth, StepLine* line) const {
     StepCost cost = attention_cost(shape, growth, line) + linear_cost(tokens_run(shape)) +
                     sampling_cost(shape.sampled_rows);
-    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
-    cost.host = exposed_host(sequences, cost.total());
+    cost.host = exposed_host(shape, cost.total());
     return cost;
   }
 
@@ -134,8 +134,10 @@ class TabledPricer final : public StepPricer {
     const auto index = static_cast<std::size_t>(rows);
     return index < by_rows_.size() ? by_rows_[index] : prices_.row_costs(rows).sum();
   }
-  [[nodiscard]] Duration exposed_host(std::int64_t sequences, Duration gpu) const {
-    const Duration host = host_fixed_ + host_per_sequence_ * sequences;
+  [[nodiscard]] Duration exposed_host(const StepShape& shape, Duration gpu) const {
+    const std::int64_t sequences = shape.decodes + static_cast<std::int64_t>(shape.chunks.size());
+    const Duration host =
+        host_fixed_ + host_per_sequence_ * sequences + host_per_prefill_token_ * shape.chunk_tokens();
     return host_overlap_ ? std::max(Duration(), host - gpu) : host;
   }
 
@@ -143,7 +145,7 @@ class TabledPricer final : public StepPricer {
   std::int64_t ranks_;
   CostBasis basis_;
   GraphSizes graph_sizes_;
-  Duration host_fixed_, host_per_sequence_;
+  Duration host_fixed_, host_per_sequence_, host_per_prefill_token_;
   bool host_overlap_;
   std::vector<StepCost> by_tokens_, by_rows_;
 };
@@ -153,6 +155,7 @@ inline CostOptions with_host_of(const ModelSpec& model, CostOptions options) {
   if (!model.has_head) {
     options.host_fixed = {};
     options.host_per_sequence = {};
+    options.host_per_prefill_token = {};
   }
   return options;
 }

@@ -52,6 +52,7 @@ SpeculationTable::SpeculationTable(SpeculationSetting setting) : setting_(std::m
   options.level = setting_.where.level;
   options.host_fixed = {};
   options.host_per_sequence = {};
+  options.host_per_prefill_token = {};
   options.cuda_graphs = false;
   const Parallelism parallelism = in_one_node(setting_.where.tensor_parallel);
   const PricerLimits nothing_tabled{.max_tokens = 1, .max_rows = 1};

@@ -75,6 +75,7 @@ CostOptions draw_options(Dice& dice) {
   options.host_fixed = microseconds(dice.one_of({0, 100, 500, 20'000}));
   options.host_per_sequence = microseconds(dice.one_of({0, 5}));
   options.host_overlap = dice.chance(40);
+  options.host_per_prefill_token = nanoseconds(options.host_overlap ? 250 : 0);
   options.cuda_graphs = dice.chance(60);
   return options;
 }

@@ -21,6 +21,8 @@ TEST_CASE("an empty section gives the documented defaults") {
   CHECK(options.kernels == "vllm");
   CHECK(options.host_fixed == microseconds(500));
   CHECK(options.host_per_sequence == microseconds(5));
+  CHECK(options.host_per_prefill_token == Duration());
+  CHECK(options.frontend_latency == Duration());
   CHECK_FALSE(options.host_overlap);
   CHECK(options.cuda_graphs);
   CHECK_FALSE(options.gemm_compute_efficiency.has_value());
@@ -29,13 +31,16 @@ TEST_CASE("an empty section gives the documented defaults") {
 
 TEST_CASE("every key is read into its place") {
   const CostOptions options = read(
-      "level: datasheet\nhost_fixed: 2 ms\nhost_per_sequence: 0 us\nhost_overlap: true\ncuda_graphs: false\n"
+      "level: datasheet\nhost_fixed: 2 ms\nhost_per_sequence: 0 us\nhost_overlap: true\n"
+      "host_per_prefill_token: 250 ns\nfrontend_latency: 3 ms\ncuda_graphs: false\n"
       "gemm_compute_efficiency: 0.1\ngemm_bandwidth_efficiency: 0.2\nattention_compute_efficiency: 0.3\n"
       "attention_bandwidth_efficiency: 0.4\nlink_efficiency: 1\n");
   CHECK(options.level == CostLevel::datasheet);
   CHECK(options.host_fixed == milliseconds(2));
   CHECK(options.host_per_sequence == Duration());
   CHECK(options.host_overlap);
+  CHECK(options.host_per_prefill_token == nanoseconds(250));
+  CHECK(options.frontend_latency == milliseconds(3));
   CHECK_FALSE(options.cuda_graphs);
   const Profile profile = overridden(samples::round_profile(), options);
   CHECK(profile.gemm.compute_efficiency == 0.1);

@@ -332,6 +332,9 @@ TEST_CASE("host time is added, or hidden behind the GPU") {
   options.host_per_sequence = microseconds(7);
   CHECK(pricer_of(model, options)->price(shape).host == microseconds(100 + 4 * 7));
   CHECK(pricer_of(model, options)->price(shape).total() == gpu + microseconds(128));
+  options.host_per_prefill_token = nanoseconds(300);  // of ten
+  CHECK(pricer_of(model, options)->price(shape).host == microseconds(100 + 4 * 7 + 3));
+  options.host_per_prefill_token = {};
   options.host_overlap = true;
   CHECK(pricer_of(model, options)->price(shape).host == Duration());
   options.host_fixed = gpu;
