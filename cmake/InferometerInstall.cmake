@@ -17,7 +17,7 @@ install(DIRECTORY base hardware costmodel calibration workloads sim
   FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE PATTERN "device" EXCLUDE)
 
 # Found by data_directory(), base/data_path.hpp, under the same relative names as in the source tree.
-foreach(folder IN ITEMS scenarios hardware/clusters hardware/gpus hardware/profiles costmodel/models workloads/presets)
+foreach(folder IN ITEMS scenarios hardware/clusters hardware/gpus hardware/profiles costmodel/models sim/presets workloads/presets)
   cmake_path(GET folder PARENT_PATH parent)
   install(DIRECTORY ${folder} DESTINATION ${INFEROMETER_DATA_INSTALL_DIR}/${parent}
     PATTERN "*.py" EXCLUDE)

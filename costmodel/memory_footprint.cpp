@@ -43,6 +43,8 @@ constexpr std::int64_t kLeastActivationBytes = 70LL << 20;
 /// max_num_batched_tokens (8192 and 2048) agree: they differ by 228 MB, this formula by 244 MB, the forward
 /// pass alone by 503 MB.
 constexpr std::int64_t kSamplerBytesPerLogit = 26;
+/// TensorRT-LLM keeps the logits in fp32 and samples in place (logits buffer of its decoder).
+constexpr std::int64_t kTrtllmBytesPerLogit = 4;
 
 void check_settings(const MemorySettings& settings) {
   Diagnostics diagnostics;
@@ -72,6 +74,29 @@ Bytes matrix_bytes(const ModelSpec& model, std::string_view format, std::int64_t
       std::ceil(static_cast<double>(weights) * weight_format(format).weight_bytes)));
 }
 
+/// Finds what is left for KV, and what of the rest is within the budget.
+void divide(const MemorySettings& settings, MemoryFootprint& footprint) {
+  const Bytes held = footprint.weights + footprint.drafter_weights + footprint.other;
+  const Bytes left = footprint.usable - held - footprint.activations;
+  switch (settings.kv_memory) {
+    case KvMemory::vllm:
+      footprint.kv_cache = footprint.budget - held - footprint.activations;
+      break;
+    case KvMemory::sglang:
+      footprint.kv_cache = std::min(footprint.budget - held, left);
+      footprint.activations = Bytes(0);
+      footprint.budget = held + footprint.kv_cache;
+      break;
+    case KvMemory::trtllm:
+      footprint.kv_cache = left < Bytes(0)
+                               ? left
+                               : Bytes(static_cast<std::int64_t>(static_cast<double>(left.count()) *
+                                                                 settings.gpu_memory_utilization));
+      footprint.budget = held + footprint.activations + footprint.kv_cache;
+      break;
+  }
+}
+
 MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, const ModelSplit& split,
                                 const MemorySettings& settings) {
   const std::int64_t tensor_parallel = split.tensor;
@@ -89,8 +114,7 @@ MemoryFootprint stage_footprint(const ModelSpec& model, const GpuSpec& gpu, cons
     footprint.drafter_weights = weight_bytes_per_gpu(*settings.drafter, tensor_parallel);
     footprint.kv_bytes_per_token += settings.drafter->kv_bytes_per_token(tensor_parallel);
   }
-  footprint.kv_cache = footprint.budget - footprint.weights - footprint.drafter_weights -
-                       footprint.activations - footprint.other;
+  divide(settings, footprint);
   const std::int64_t block_bytes = footprint.kv_bytes_per_token.count() * settings.block_size;
   footprint.blocks =
       BlockCount(std::max<std::int64_t>(footprint.kv_cache.count(), 0) / block_bytes * split.attention_data);
@@ -103,6 +127,11 @@ bool is_tighter(const MemoryFootprint& a, const MemoryFootprint& b) {
 }
 
 }  // namespace
+
+KvMemory kv_memory(std::string_view word) {
+  INFEROMETER_CHECK(word == "vllm" || word == "sglang" || word == "trtllm", "tables take no other word");
+  return word == "vllm" ? KvMemory::vllm : word == "sglang" ? KvMemory::sglang : KvMemory::trtllm;
+}
 
 Bytes MemoryFootprint::shortfall() const {
   const Bytes first_block = kv_bytes_per_token * block_size;
@@ -135,7 +164,9 @@ Bytes peak_activation_bytes(const ModelSpec& model, std::int64_t tensor_parallel
                          static_cast<double>(model.hidden) * forward_coefficient(model, tensor_parallel);
   const std::int64_t rows =
       model.has_head ? std::min(settings.max_num_seqs, settings.max_num_batched_tokens) : 0;
-  const std::int64_t sampler = rows * model.vocab * kSamplerBytesPerLogit;
+  const std::int64_t per_logit =
+      settings.kv_memory == KvMemory::trtllm ? kTrtllmBytesPerLogit : kSamplerBytesPerLogit;
+  const std::int64_t sampler = rows * model.vocab * per_logit;
   return Bytes(std::max({static_cast<std::int64_t>(std::llround(forward)), sampler, kLeastActivationBytes}));
 }
 

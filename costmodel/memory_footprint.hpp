@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/units.hpp"
 #include "costmodel/model_spec.hpp"
@@ -14,12 +15,22 @@
 
 namespace inferometer {
 
+/// Whose arithmetic finds the memory for KV.
+enum class KvMemory {
+  vllm,    ///< gpu_memory_utilization of the GPU's, less weights, peak activations and the rest
+  sglang,  ///< mem_fraction_static of it, less weights and the rest; activations must fit beside it
+  trtllm,  ///< free_gpu_memory_fraction of what weights, activations and the rest leave
+};
+/// Precondition: one of the words "vllm", "sglang", "trtllm".
+KvMemory kv_memory(std::string_view word);
+
 /// The engine's settings that decide over memory, under vLLM's names. Ranges: the counts are at least 1, the
 /// utilization above 0 and at most 1.
 struct MemorySettings {
   std::int64_t max_num_batched_tokens = 2048;
   std::int64_t max_num_seqs = 256;
-  double gpu_memory_utilization = 0.9;
+  double gpu_memory_utilization = 0.9;  ///< or the engine's share of that kind: see KvMemory
+  KvMemory kv_memory = KvMemory::vllm;
   std::int64_t block_size = 16;
   /// What drafts tokens beside the model, as far as it has weights and KV of its own; split as the model is.
   std::optional<ModelSpec> drafter{};
@@ -36,10 +47,10 @@ struct MemoryFootprint {
   std::int64_t stage = 0;  ///< that stage, counted from 0; the first of several alike
   std::int64_t block_size = 16;
   Bytes usable;              ///< what a process sees
-  Bytes budget;              ///< the share of it that the engine takes: usable * gpu_memory_utilization
+  Bytes budget;              ///< what the engine takes of it: usable * gpu_memory_utilization, but for trtllm
   Bytes weights;             ///< this GPU's shard
   Bytes drafter_weights;     ///< of what drafts tokens beside the model
-  Bytes activations;         ///< at the peak of a step
+  Bytes activations;         ///< at the peak of a step; 0 for sglang, where they are outside the budget
   Bytes other;               ///< CUDA context, communication buffers, allocator: see kOtherBytes
   Bytes kv_cache;            ///< the rest; negative when the other parts pass the budget
   Bytes kv_bytes_per_token;  ///< the drafter's included

@@ -24,6 +24,7 @@
 #include "sim/router/router.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/scheduler/engine_preset.hpp"
 #include "sim/study/compare/compare_study.hpp"
 #include "sim/study/outcome.hpp"
 #include "sim/study/plan/plan_spec.hpp"
@@ -97,11 +98,11 @@ std::string describe_policies() {
     rows.push_back({policy.name, policy.summary});
   }
   rows.push_back({std::string(kDisaggregated), std::string(disaggregation_summary())});
-  std::vector<std::vector<std::string>> presets{{"preset of disaggregated", "what it does"}};
-  for (const DisaggregationPreset& preset : disaggregation_presets()) {
-    presets.push_back({preset.name, preset.summary});
+  std::vector<std::vector<std::string>> systems{{"system of disaggregated", "what it does"}};
+  for (const DisaggregatedSystem& system : disaggregated_systems()) {
+    systems.push_back({system.name, system.summary});
   }
-  return align_columns(rows, 2) + "\n" + align_columns(presets, 2) +
+  return align_columns(rows, 2) + "\n" + align_columns(systems, 2) +
          "\nTheir parameters: inferometer describe engine\n";
 }
 
@@ -150,7 +151,7 @@ constexpr std::array kTopics{
     Topic{"clusters", describe_clusters},   Topic{"networks", describe_networks},
     Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
     Topic{"workloads", describe_workloads}, Topic{"compare", describe_compare},
-    Topic{"plan", describe_plan},
+    Topic{"plan", describe_plan},           Topic{"presets", describe_engine_presets},
 };
 
 std::vector<std::string> topic_names() {
@@ -187,6 +188,12 @@ std::string describe_section(const std::string& name) {
     }
     known.push_back(key.name);
   }
+  for (const std::string& preset : engine_preset_names()) {
+    if (preset == name) {
+      return describe_engine_preset(name);
+    }
+    known.push_back(preset);
+  }
   throw ConfigError({}, "there is nothing called \"" + name + "\" to describe" + did_you_mean(name, known) +
                             " (known: " + join_alternatives(known) + ")");
 }
@@ -202,9 +209,10 @@ void add_describe_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("describe",
                          "Every key of a scenario and of a study; the models, GPUs, clusters, networks, "
-                         "policies, routers and workloads built in");
-  command->add_option("SECTION", arguments->section,
-                      fmt::format("{}, or a section of a scenario", fmt::join(topic_names(), ", ")));
+                         "policies, engine presets, routers and workloads built in");
+  command->add_option(
+      "SECTION", arguments->section,
+      fmt::format("{}, an engine preset, or a section of a scenario", fmt::join(topic_names(), ", ")));
   add_plugin_option(*command);
   command->add_flag("--json-schema", arguments->json_schema, "The scenario's JSON Schema, for editors");
   command->callback([arguments] {

@@ -42,34 +42,34 @@ Local local_prefill(const std::string& word) {
 }
 
 void add_transfer_keys(Table& table) {
-  const std::string preset = "as the preset does";
+  const std::string system = "as the system does";
   table
       .add_choice(
           "first_token_from", {"prefill", "decode"},
           "Where a request's first token comes from: out of the step that ends its prefill, or of the "
           "decode replica, which computes the last prompt token again")
-      .optional(preset);
+      .optional(system);
   table
       .add_choice(
           "kv_transfer", {"pull", "push"},
           "pull: the decode replica is chosen once the prompt is done, takes blocks and fetches all of "
           "its KV; push: it is chosen on arrival, and KV goes there layer by layer while the prompt is "
           "computed")
-      .optional(preset);
+      .optional(system);
   table
       .add("decode_first", ValueType::flag,
            "With kv_transfer push: the prefill begins once the decode replica holds blocks for the prompt")
-      .optional("as the preset does, else false");
+      .optional("as the system does, else false");
   table.add("hop", ValueType::duration, "From the end of a prefill to the decode replica's queue")
-      .optional(preset)
+      .optional(system)
       .range("0 s", "1 min");
   table.add("abort_after", ValueType::duration, "How long blocks of a finished prompt wait to be read")
-      .optional("as the preset does, else for as long as it takes")
+      .optional("as the system does, else for as long as it takes")
       .range("", "1000 h");
   table
       .add_choice("on_abort", {"recompute", "lose"},
                   "A request whose blocks were given up is computed again on the decode replica, or lost")
-      .optional(preset);
+      .optional(system);
 }
 
 void add_local_keys(Table& table) {
@@ -81,7 +81,7 @@ void add_local_keys(Table& table) {
           "wait; isl_bounding: shorter than max_local_prefill_tokens with less than local_share of them "
           "not cached; prefill_load: while the prefill replica has more than prefill_load_threshold "
           "steps of tokens to compute; isl_or_load: either")
-      .optional("as the preset does");
+      .optional("as the system does");
   table
       .add("max_local_prefill_tokens", ValueType::count,
            "Prompt tokens of local_prefill short_prompt, short_or_busy, isl_bounding and isl_or_load")
@@ -110,7 +110,7 @@ void add_local_keys(Table& table) {
            "Prompt tokens waiting at every prefill replica above which a prompt goes to the mixed pool or, "
            "when "
            "that is as full, borrows a decode replica")
-      .optional("as the preset does, else prompts wait")
+      .optional("as the system does, else prompts wait")
       .range("1", "1000000000");
 }
 
@@ -160,12 +160,12 @@ std::string_view disaggregation_summary() {
 EngineSplit disaggregation_split(const PolicyRegistry& policies) {
   Table table("engine", "");
   std::vector<std::string> names;
-  for (const DisaggregationPreset& preset : disaggregation_presets()) {
-    names.push_back(preset.name);
+  for (const DisaggregatedSystem& system : disaggregated_systems()) {
+    names.push_back(system.name);
   }
   table
       .add_choice(
-          "preset", names,
+          "system", names,
           "System whose way of handing requests over fills those of the keys below that are not given "
           "(inferometer describe policies says what each does)")
       .by_default("vllm-nixl");
@@ -183,19 +183,19 @@ bool is_disaggregated(const ConfigNode* engine) {
   return policy != nullptr && policy->scalar == kDisaggregated;
 }
 
-void lay_preset_below(ConfigNode& engine) {
-  const std::vector<DisaggregationPreset>& presets = disaggregation_presets();
-  const std::string name = word_of(engine, "preset", presets.front().name);
-  const auto preset =
-      std::find_if(presets.begin(), presets.end(), [&](const auto& each) { return each.name == name; });
-  const ConfigNode* const named = engine.find("preset");
+void lay_system_below(ConfigNode& engine) {
+  const std::vector<DisaggregatedSystem>& systems = disaggregated_systems();
+  const std::string name = word_of(engine, "system", systems.front().name);
+  const auto system =
+      std::find_if(systems.begin(), systems.end(), [&](const auto& each) { return each.name == name; });
+  const ConfigNode* const named = engine.find("system");
   const Position where = named == nullptr ? engine.where : named->where;
-  if (preset == presets.end()) {
+  if (system == systems.end()) {
     return;
   }
   const bool keeps_local = engine.find("local_prefill") == nullptr;
   const bool keeps_push = word_of(engine, "kv_transfer", "push") == "push";
-  for (const DisaggregationPreset::Setting& setting : preset->settings) {
+  for (const DisaggregatedSystem::Setting& setting : system->settings) {
     const bool is_local = std::any_of(std::begin(kLocalParameters), std::end(kLocalParameters),
                                       [&](const LocalParameter& each) { return each.key == setting.key; });
     if ((keeps_local || !is_local) && (keeps_push || setting.key != "decode_first")) {

@@ -26,7 +26,7 @@ std::string_view disaggregation_summary();
 EngineSplit disaggregation_split(const PolicyRegistry& policies);
 
 /// A system, and the words and quantities that stand for it.
-struct DisaggregationPreset {
+struct DisaggregatedSystem {
   std::string name;
   std::string summary;  ///< what it does, and where that is from
   struct Setting {
@@ -35,17 +35,17 @@ struct DisaggregationPreset {
   std::vector<Setting> settings;
 };
 
-const std::vector<DisaggregationPreset>& disaggregation_presets();
+const std::vector<DisaggregatedSystem>& disaggregated_systems();
 
 /// Whether a section `engine` asks for the policy.
 bool is_disaggregated(const ConfigNode* engine);
 
-/// Writes what the preset says into a section `engine` that asks for the policy, below what is written there,
+/// Writes what the system does into a section `engine` that asks for the policy, below what is written there,
 /// and the usual parameters of its `local_prefill`. Words that nobody knows are left for the parser to
 /// report.
-void lay_preset_below(ConfigNode& engine);
+void lay_system_below(ConfigNode& engine);
 
-/// Reads a section that lay_preset_below() has gone over. Adds keys that go with another choice to
+/// Reads a section that lay_system_below() has gone over. Adds keys that go with another choice to
 /// `diagnostics`. `step_tokens`: most tokens of a step of the prefill pool's engines.
 DisaggregationSetup read_disaggregation(const Values& engine, std::int64_t step_tokens,
                                         Diagnostics& diagnostics);

@@ -201,6 +201,7 @@ PoolDeployment make_pool_deployment(const PoolSpec& pool, const Parallelism& par
   const MemorySettings settings{.max_num_batched_tokens = step_tokens,
                                 .max_num_seqs = engine.count("max_num_seqs"),
                                 .gpu_memory_utilization = engine.number("gpu_memory_utilization"),
+                                .kv_memory = kv_memory(engine.text("kv_memory")),
                                 .block_size = engine.count("block_size"),
                                 .drafter = pool.speculation ? pool.speculation->drafter.held : std::nullopt};
   PoolDeployment deployment;

@@ -69,7 +69,7 @@ class Layering {
     add_places(engine_, layers_.shared);
     add_places(cost_model_, layers_.shared);
     if (engine_.kind == ConfigNode::Kind::map && is_disaggregated(&engine_)) {
-      lay_preset_below(*tree.find("engine"));
+      lay_system_below(*tree.find("engine"));
       engine_ = engine_of_pools(std::move(engine_), split_);
       is_split_ = true;
     }

@@ -17,7 +17,7 @@ struct PoolLayers {
   std::vector<Position> shared;    ///< of everything in the scenario's own sections
 };
 
-/// `tree`: a whole scenario. With policy "disaggregated" it also fills in what the preset says, and gives
+/// `tree`: a whole scenario. With policy "disaggregated" it also fills in what the system does, and gives
 /// each pool an engine with the batch policy.
 PoolLayers lay_below_pools(ConfigNode& tree, const PolicyRegistry& policies);
 

@@ -17,7 +17,9 @@
 #include "sim/scenario/load_plugin.hpp"
 #include "sim/scenario/plugin_hint.hpp"
 #include "sim/scenario/pool_layers.hpp"
+#include "sim/scenario/preset_layers.hpp"
 #include "sim/scenario/scenario_layers.hpp"
+#include "sim/scheduler/engine_preset.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/workload_config.hpp"
 
@@ -158,6 +160,10 @@ std::vector<Scenario::Input> inputs_of(const Scenario& scenario) {
       add_input(model_file(pool.engine.section("speculation")), inputs);
     }
     add_gpu_inputs(scenario, pool, inputs);
+    if (pool.engine.has("preset")) {
+      const std::string& name = pool.engine.text("preset");
+      add_input({"engine preset " + name, engine_preset_file(name)}, inputs);
+    }
   }
   if (scenario.nodes) {
     for (const std::string& name : scenario.nodes->descriptions) {
@@ -200,6 +206,7 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
                const ScenarioOverrides& overrides) {
   const Table table = scenario_table(policy_registry());
   ScenarioLayers layers = stack_layers(std::move(root), file, directory, overrides, table);
+  const std::vector<std::string> preset_notes = lay_engine_presets(layers.tree, policy_registry());
   const PoolLayers pool_layers = lay_below_pools(layers.tree, policy_registry());
   Diagnostics found;
   Scenario scenario;
@@ -211,6 +218,7 @@ Scenario build(ConfigNode root, const std::string& file, const std::string& dire
   check_uncertainty(scenario.values, diagnostics);
   load_parts(scenario, diagnostics);
   scenario.notes = std::move(layers.notes);
+  scenario.notes.insert(scenario.notes.end(), preset_notes.begin(), preset_notes.end());
   scenario.notes.insert(scenario.notes.end(), pool_layers.notes.begin(), pool_layers.notes.end());
   scenario.inputs = std::move(layers.extended);
   for (Scenario::Input& input : inputs_of(scenario)) {

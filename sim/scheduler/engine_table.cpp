@@ -1,5 +1,6 @@
 #include "costmodel/model_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
+#include "sim/scheduler/engine_preset.hpp"
 #include "sim/scheduler/kv_offload_keys.hpp"
 #include "sim/scheduler/speculation_keys.hpp"
 
@@ -11,6 +12,12 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
   if (!split.policy.empty()) {
     policies.push_back(split.policy);
   }
+  table
+      .add_choice(
+          "preset", engine_preset_names(),
+          "Engine and version whose defaults fill those keys of engine and cost_model that are not given, "
+          "by GPU (inferometer describe presets)")
+      .optional("the defaults below");
   table.add_choice("policy", policies, "Batch policy").by_default("chunked_prefill");
   table.add("max_num_seqs", ValueType::count, "Most sequences running at once")
       .by_default("256")
@@ -23,6 +30,15 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .by_default("0.9")
       .range("", "1")
       .above("0");
+  table
+      .add_choice(
+          "kv_memory", {"vllm", "sglang", "trtllm"},
+          "Whose arithmetic finds the memory for KV. vllm: gpu_memory_utilization of the GPU's, less "
+          "weights, "
+          "activations and the rest; sglang: the same without taking off activations, for which the other "
+          "share is there (mem_fraction_static); trtllm: gpu_memory_utilization of what they leave "
+          "(free_gpu_memory_fraction)")
+      .by_default("vllm");
   table.add("num_gpu_blocks", ValueType::count, "KV blocks, as the engine logs them")
       .optional("computed from the memory that weights and activations leave")
       .range("1", "1000000000");

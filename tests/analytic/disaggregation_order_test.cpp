@@ -39,7 +39,7 @@ std::vector<std::string> together() {
 
 /// The context replica emits the first token, the decode replica fetches the KV: DistServe's way.
 std::vector<std::string> split(int prefill, int decode) {
-  return {"engine.policy=disaggregated", "engine.preset=distserve",
+  return {"engine.policy=disaggregated", "engine.system=distserve",
           fmt::format("cluster={{pools: {{prefill: {{replicas: {}}}, decode: {{replicas: {}}}}}, "
                       "hardware: dgx-h100, prefill_router: least_tokens, decode_router: least_outstanding}}",
                       prefill, decode)};

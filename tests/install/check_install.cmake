@@ -28,7 +28,7 @@ if(NOT output STREQUAL "300 requests alike by both steppers, in long stretches\n
 endif()
 
 run(${WORK_DIR}/moved/bin/inferometer --version)
-foreach(folder IN ITEMS scenarios hardware/clusters hardware/gpus hardware/profiles costmodel/models workloads/presets)
+foreach(folder IN ITEMS scenarios hardware/clusters hardware/gpus hardware/profiles costmodel/models sim/presets workloads/presets)
   file(GLOB shipped ${WORK_DIR}/moved/share/inferometer/${folder}/*)
   if(NOT shipped)
     message(FATAL_ERROR "nothing was installed in share/inferometer/${folder}")

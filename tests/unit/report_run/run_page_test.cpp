@@ -19,7 +19,7 @@ const std::string kOneReplica =
     "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nslo: {ttft_p99: 500 ms, itl_p99: 50 ms, e2el: 20 s}\n";
 const std::string kChat = "workload: {preset: azure-conversation, rate: 10 req/s, requests: 300}\n";
 const std::string kSplit =
-    "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nengine: {policy: disaggregated, preset: vllm-nixl}\n"
+    "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nengine: {policy: disaggregated, system: vllm-nixl}\n"
     "cluster: {pools: {prefill: {replicas: 1}, decode: {replicas: 2, gpu: a100-80gb-sxm}}, network: {model: "
     "ideal}}\n";
 

@@ -41,7 +41,7 @@ TEST_CASE("replicas of a pool add up") {
 // token, over one token of context more each.
 TEST_CASE("of prompts and decodes on pools of their own the slower ones count") {
   constexpr std::int64_t kPrompt = 500, kOutput = 20;
-  const std::string engine = "{policy: disaggregated, preset: distserve, max_num_seqs: 1}";
+  const std::string engine = "{policy: disaggregated, system: distserve, max_num_seqs: 1}";
   const std::vector<RequestLengths> sample(200, {kPrompt, kOutput});
   const Deployment few = deploy(engine, "{pools: {prefill: {}, decode: {}}}");
   const StepPricer& pricer = *few.pools[1].pricers.front();
@@ -57,7 +57,7 @@ TEST_CASE("of prompts and decodes on pools of their own the slower ones count") 
   CHECK(rate_of(deploy(engine, "{pools: {prefill: {}, decode: {replicas: 99}}}"), sample) ==
         Approx(1 / prefill).epsilon(1e-6));
   // A mixed pool comes on top, each of whose replicas does both.
-  const std::string overflowing = "{policy: disaggregated, preset: splitwise, max_num_seqs: 1}";
+  const std::string overflowing = "{policy: disaggregated, system: splitwise, max_num_seqs: 1}";
   CHECK(rate_of(deploy(overflowing, "{pools: {mixed: {}, prefill: {}, decode: {}}}"), sample) ==
         Approx(1 / to_seconds(decode) + 1 / (prefill + to_seconds(decode))).epsilon(1e-6));
 }
@@ -66,7 +66,7 @@ TEST_CASE("of prompts and decodes on pools of their own the slower ones count") 
 // the prompt as its context.
 TEST_CASE("a first token from the decode replica is its work") {
   constexpr std::int64_t kPrompt = 500, kOutput = 20;
-  const Deployment deployment = deploy("{policy: disaggregated, preset: vllm-nixl, max_num_seqs: 1}",
+  const Deployment deployment = deploy("{policy: disaggregated, system: vllm-nixl, max_num_seqs: 1}",
                                        "{pools: {prefill: {replicas: 9}, decode: {}}}");
   const StepPricer& pricer = *deployment.pools[1].pricers.front();
   Duration decode{};

@@ -100,7 +100,7 @@ TEST_CASE("the resolved scenario shows every pool's engine whole") {
   CHECK_FALSE(pools.at("decode").contains("cost_model"));
   CHECK(json.at("engine").at("policy") == "disaggregated");
   CHECK(json.at("engine").at("batch_policy") == "chunked_prefill");
-  CHECK(json.at("engine").at("abort_after") == "8 min");  // the preset's
+  CHECK(json.at("engine").at("abort_after") == "8 min");  // the system's
   CHECK(json.at("cluster").at("router").at("policy") == "round_robin");
   CHECK(json.at("cluster").at("autoscaling") == nlohmann::ordered_json::array());
 }
@@ -314,7 +314,7 @@ TEST_CASE("pools that nobody sends to and pools that are missing are mistakes of
   check_says(mistakes_of(kSplit, {"engine.policy=chunked_prefill"}).at(0).message,
              {"cluster.pools.prefill goes with engine.policy disaggregated, not with chunked_prefill"});
   check_says(mistakes_of(kSplit, {"cluster.pools.mixed={}"}).at(0).message, {"overflow_tokens"});
-  CHECK(mistakes_of(kSplit, {"cluster.pools.mixed={}", "engine.preset=splitwise"}).empty());
+  CHECK(mistakes_of(kSplit, {"cluster.pools.mixed={}", "engine.system=splitwise"}).empty());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::string mistake_of(const std::vector<std::string>& changes) {
 // Part 1.7 of the specification: who emits the first token, how KV goes, when a prompt stays.
 TEST_CASE("each system does as it is known to do") {
   struct Known {
-    std::string preset;
+    std::string system;
     bool first_from_decode;
     Transfer transfer;
     bool decode_first;
@@ -48,31 +48,31 @@ TEST_CASE("each system does as it is known to do") {
                              Known{"dynamo", true, Transfer::push, true, LocalPrefill::short_or_busy},
                              Known{"mooncake", false, Transfer::push, false, LocalPrefill::never},
                              Known{"tensorrt-llm", false, Transfer::pull, false, LocalPrefill::never}}) {
-    const DisaggregationSetup setup = setup_of({"engine.preset=" + known.preset});
-    CAPTURE(known.preset);
+    const DisaggregationSetup setup = setup_of({"engine.system=" + known.system});
+    CAPTURE(known.system);
     CHECK(setup.first_token_from_decode == known.first_from_decode);
     CHECK(setup.transfer == known.transfer);
     CHECK(setup.decode_first == known.decode_first);
     CHECK(setup.local_prefill == known.local);
     CHECK(setup.on_abort == OnAbort::recompute);
-    CHECK(setup.overflow_tokens.has_value() == (known.preset == "splitwise"));
-    CHECK(setup.abort_after.has_value() == (known.preset == "vllm-nixl"));
+    CHECK(setup.overflow_tokens.has_value() == (known.system == "splitwise"));
+    CHECK(setup.abort_after.has_value() == (known.system == "vllm-nixl"));
   }
-  CHECK(disaggregation_presets().size() == 6);
+  CHECK(disaggregated_systems().size() == 6);
   CHECK(setup_of({}).abort_after == seconds(480));  // VLLM_NIXL_ABORT_REQUEST_TIMEOUT; vLLM is the default
-  CHECK(setup_of({"engine.preset=splitwise"}).overflow_tokens == 8192);
-  const DisaggregationSetup dynamo = setup_of({"engine.preset=dynamo"});
+  CHECK(setup_of({"engine.system=splitwise"}).overflow_tokens == 8192);
+  const DisaggregationSetup dynamo = setup_of({"engine.system=dynamo"});
   CHECK(dynamo.max_local_prefill_tokens == 1000);
   CHECK(dynamo.prefill_queue_limit == 2);
 }
 
-TEST_CASE("what is written goes over the preset") {
+TEST_CASE("what is written goes over the system") {
   const DisaggregationSetup setup =
-      setup_of({"engine.preset=dynamo", "engine.kv_transfer=pull", "engine.first_token_from=prefill",
+      setup_of({"engine.system=dynamo", "engine.kv_transfer=pull", "engine.first_token_from=prefill",
                 "engine.hop=3 ms", "engine.abort_after=5 s", "engine.on_abort=lose",
                 "engine.max_local_prefill_tokens=7", "engine.overflow_tokens=11"});
   CHECK(setup.transfer == Transfer::pull);
-  CHECK_FALSE(setup.decode_first);  // the preset's belongs to its push
+  CHECK_FALSE(setup.decode_first);  // the system's belongs to its push
   CHECK_FALSE(setup.first_token_from_decode);
   CHECK(setup.hop == milliseconds(3));
   CHECK(setup.abort_after == seconds(5));
@@ -93,7 +93,7 @@ TEST_CASE("each way to keep a prompt has its usual parameters, and no others") {
   CHECK(setup_of({"engine.local_prefill=prefill_load", "engine.prefill_load_threshold=1.5"})
             .prefill_load_tokens == 6144);
   // Another way than Dynamo's takes none of Dynamo's numbers.
-  CHECK(setup_of({"engine.preset=dynamo", "engine.local_prefill=isl_bounding"}).max_local_prefill_tokens ==
+  CHECK(setup_of({"engine.system=dynamo", "engine.local_prefill=isl_bounding"}).max_local_prefill_tokens ==
         2048);
   CHECK(mistake_of({"engine.local_prefill=short_prompt", "engine.local_share=0.5"}) ==
         "\"engine.local_share\" goes with local_prefill isl_bounding or isl_or_load, not with short_prompt");

@@ -209,7 +209,7 @@ TEST_CASE("intervals of shipped kernels are the same with one thread and with fo
 // slow are the prices of the pool for prompts alone.
 TEST_CASE("each pool is drawn anew, and one that is not keeps its prices") {
   const Scenario scenario = load_scenario_text(
-      "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nengine: {policy: disaggregated, preset: distserve}\n"
+      "model: llama-3-8b\nhardware: {gpu: h100-sxm}\nengine: {policy: disaggregated, system: distserve}\n"
       "cluster: {pools: {prefill: {}, decode: {}}, network: {model: none}}\n"
       "workload: {generator: constant, rate: 1 req/s, requests: 1, prompt: {distribution: fixed, tokens: "
       "512}, "

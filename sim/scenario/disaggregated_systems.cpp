@@ -11,7 +11,7 @@ namespace {
 /// NixlConnector and its toy proxy: the prefill engine is asked for one token, which is thrown away; its
 /// blocks wait until the decode engine has read them, 480 s at most (VLLM_NIXL_ABORT_REQUEST_TIMEOUT, 120 at
 /// first). A decode engine that holds the whole prompt steps back by one token and computes it again.
-DisaggregationPreset vllm_nixl() {
+DisaggregatedSystem vllm_nixl() {
   return {"vllm-nixl",
           "vLLM with NixlConnector: the decode engine reads the blocks of a finished prompt and computes the "
           "first token "
@@ -26,7 +26,7 @@ DisaggregationPreset vllm_nixl() {
 
 /// OSDI 2024 and its repository: the context engine emits the first token; a request migrates once the
 /// decoding engine accepts it, blocks first.
-DisaggregationPreset distserve() {
+DisaggregatedSystem distserve() {
   return {
       "distserve",
       "DistServe: the context engine emits the first token, the decoding engine fetches the blocks when it "
@@ -41,7 +41,7 @@ DisaggregationPreset distserve() {
 /// ISCA 2024: machines for prompt and token are assigned together, the KV cache goes over layer by layer
 /// while the prompt is computed. Above 8,192 pending prompt tokens (prompt_max_pending_batch_tokens of
 /// splitwise-sim's mixed pool) a prompt goes to the mixed pool.
-DisaggregationPreset splitwise() {
+DisaggregatedSystem splitwise() {
   return {
       "splitwise",
       "Splitwise: both machines are chosen on arrival, KV goes over layer by layer, crowded prompt machines "
@@ -59,7 +59,7 @@ DisaggregationPreset splitwise() {
 /// them,
 /// but for prompts of up to max_local_prefill_length (1000) or when 2 prefills are queued already
 /// (max_prefill_queue_size); like vLLM it computes the last prompt token again.
-DisaggregationPreset dynamo() {
+DisaggregatedSystem dynamo() {
   return {
       "dynamo",
       "NVIDIA Dynamo: the decode worker holds blocks first and the prefill worker writes into them; short "
@@ -75,7 +75,7 @@ DisaggregationPreset dynamo() {
 }
 
 /// FAST 2025: the conductor chooses a pair, the prefill node streams each layer's KV to the decode node.
-DisaggregationPreset mooncake() {
+DisaggregatedSystem mooncake() {
   return {
       "mooncake",
       "Mooncake: a conductor chooses both nodes on arrival and each layer's KV streams over while the next "
@@ -91,7 +91,7 @@ DisaggregationPreset mooncake() {
 
 /// The context server answers with the first token and what the generation server needs to fetch the KV.
 /// max_local_prefill_length is 0: every prompt without a cached part is computed remotely.
-DisaggregationPreset tensorrt_llm() {
+DisaggregatedSystem tensorrt_llm() {
   return {"tensorrt-llm",
           "TensorRT-LLM: the context server emits the first token, the generation server then fetches the KV "
           "cache",
@@ -104,10 +104,10 @@ DisaggregationPreset tensorrt_llm() {
 
 }  // namespace
 
-const std::vector<DisaggregationPreset>& disaggregation_presets() {
-  static const std::vector<DisaggregationPreset> presets = {vllm_nixl(), distserve(), splitwise(),
-                                                            dynamo(),    mooncake(),  tensorrt_llm()};
-  return presets;
+const std::vector<DisaggregatedSystem>& disaggregated_systems() {
+  static const std::vector<DisaggregatedSystem> systems = {vllm_nixl(), distserve(), splitwise(),
+                                                           dynamo(),    mooncake(),  tensorrt_llm()};
+  return systems;
 }
 
 }  // namespace inferometer
