@@ -220,8 +220,9 @@ Duration frontend_latency(const Scenario& scenario) {
   return pool.cost_model.duration("frontend_latency");
 }
 
-Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
-                           SimulationObserver& observer) {
+Simulation make_simulation(
+    const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer,
+    const std::function<std::unique_ptr<Workload>(std::unique_ptr<Workload>)>& clients) {
   std::vector<Replica> lanes;
   std::int32_t index = 0;
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
@@ -229,8 +230,11 @@ Simulation make_simulation(const Scenario& scenario, const Deployment& deploymen
       add_lanes(deployment.pools[i], index++, observer, lanes);
     }
   }
-  auto workload = delayed(make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory()),
-                          frontend_latency(scenario));
+  auto workload = make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
+  if (clients) {
+    workload = clients(std::move(workload));
+  }
+  workload = delayed(std::move(workload), frontend_latency(scenario));
   if (deployment.is_single) {
     return Simulation(std::move(workload), std::move(lanes), observer);
   }
