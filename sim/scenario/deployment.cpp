@@ -9,6 +9,7 @@
 #include "base/suggest.hpp"
 #include "sim/scenario/cluster_config.hpp"
 #include "sim/scenario/disaggregation.hpp"
+#include "workloads/listed_workload.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -221,7 +222,9 @@ Simulation make_simulation(const Scenario& scenario, const Deployment& deploymen
       add_lanes(deployment.pools[i], index++, observer, lanes);
     }
   }
-  auto workload = make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
+  auto workload = scenario.listed_requests
+                      ? make_listed_workload(scenario.listed_requests)
+                      : make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
   if (deployment.is_single) {
     return Simulation(std::move(workload), std::move(lanes), observer);
   }
