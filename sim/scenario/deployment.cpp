@@ -10,6 +10,7 @@
 #include "sim/scenario/cluster_config.hpp"
 #include "sim/scenario/disaggregation.hpp"
 #include "workloads/delayed_workload.hpp"
+#include "workloads/listed_workload.hpp"
 #include "workloads/workload_config.hpp"
 
 namespace inferometer {
@@ -230,7 +231,9 @@ Simulation make_simulation(
       add_lanes(deployment.pools[i], index++, observer, lanes);
     }
   }
-  auto workload = make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
+  auto workload = scenario.listed_requests
+                      ? make_listed_workload(scenario.listed_requests)
+                      : make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
   if (clients) {
     workload = clients(std::move(workload));
   }

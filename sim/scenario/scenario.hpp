@@ -3,6 +3,7 @@
 // A scenario file: everything one run needs, read strictly, with all defaults filled in.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/scenario/cluster_hardware.hpp"
 #include "sim/scenario/pool_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
+#include "workloads/request.hpp"
 
 namespace inferometer {
 
@@ -36,6 +38,9 @@ struct Scenario {
   std::vector<PoolSpec> pools;           ///< replicas of one kind each: at least one pool
   std::optional<ClusterHardware> nodes;  ///< that the pools stand on; absent for one replica in one node
   std::vector<std::string> notes;        ///< what the user should know of how the file was understood
+  /// Replayed in place of the file that `workload.trace` names, when given; as make_listed_workload() takes
+  /// them.
+  std::shared_ptr<const std::vector<Request>> listed_requests;
 
   /// Files it was read from, under the names it uses for them: itself, what it extends, model, GPUs, their
   /// profiles, clusters, plugins of its policies, the presets of its traffic, its trace.

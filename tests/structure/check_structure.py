@@ -46,8 +46,9 @@ ARROWS = {
     "examples": ["sim/plugin", *PLUGIN],
     "sim/scenario": ["sim/plugin", *METRICS, *DOMAIN],
     "sim/study": [*SCENARIO, *DOMAIN],
+    "sim/validation": ["sim/study", *SCENARIO, *DOMAIN],
     "sim/report": ["sim/study", *SCENARIO, *DOMAIN],
-    "sim/cli": ["sim/report", "sim/study", "calibration", *SCENARIO, *DOMAIN],
+    "sim/cli": ["sim/report", "sim/study", "sim/validation", "calibration", *SCENARIO, *DOMAIN],
 }
 
 # Third-party header (by its beginning) -> the only files that may include it.
