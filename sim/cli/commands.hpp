@@ -32,4 +32,7 @@ void add_calibrate_command(CLI::App& app);
 /// `workload inspect | convert | generate`: what is in a trace.
 void add_workload_command(CLI::App& app);
 
+/// `validate RUNS...`: how far predictions are from measured runs.
+void add_validate_command(CLI::App& app);
+
 }  // namespace inferometer

@@ -37,6 +37,7 @@ void add_commands(CLI::App& app) {
   add_roofline_command(app);
   add_workload_command(app);
   add_calibrate_command(app);
+  add_validate_command(app);
   add_describe_command(app);
 }
 
