@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/scheduler/engine_preset.hpp"
+
 namespace inferometer {
 namespace {
 
@@ -75,7 +77,11 @@ std::optional<PresetChoice> preset_for(const MeasuredEngine& engine, std::span<c
 }
 
 std::vector<DatedPreset> shipped_presets() {
-  return {};
+  std::vector<DatedPreset> presets;
+  for (const std::string& name : engine_preset_names()) {
+    presets.push_back({name, load_engine_preset(name).released});
+  }
+  return presets;
 }
 
 }  // namespace inferometer
