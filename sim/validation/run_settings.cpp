@@ -27,11 +27,14 @@ void put(MeasuredRun& run, std::string_view path, std::string_view value) {
   std::string setting = fmt::format("{}={}", path, value);
   const auto same = std::find_if(run.settings.begin(), run.settings.end(),
                                  [&](const std::string& other) { return is_of(other, path); });
-  if (same == run.settings.end()) {
-    run.settings.push_back(std::move(setting));
-  } else {
+  if (same != run.settings.end()) {
     *same = std::move(setting);
+    return;
   }
+  // A choice comes before what is said of it: to choose another generator or policy drops the keys of the one
+  // before.
+  const bool is_choice = path == "workload.generator" || path == "engine.policy";
+  run.settings.insert(is_choice ? run.settings.begin() : run.settings.end(), std::move(setting));
 }
 
 std::string short_name(std::string_view id) {

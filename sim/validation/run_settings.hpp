@@ -12,8 +12,8 @@
 
 namespace inferometer {
 
-/// "path=value", in place of what was set before. A text that comes from a file goes through set_text(),
-/// which quotes it.
+/// "path=value", in place of what was set before; workload.generator and engine.policy come first. A text
+/// that comes from a file goes through set_text(), which quotes it.
 void set(MeasuredRun& run, std::string_view path, std::string_view value);
 void set(MeasuredRun& run, std::string_view path, std::int64_t value);
 void set_text(MeasuredRun& run, std::string_view path, std::string_view text);

@@ -22,6 +22,7 @@ COMMANDS = {
     "traces": lambda name: ["workload", "inspect", name],
     "models": lambda name: ["memory", "--gpu", "h100-sxm", "--model", name],
     "measurements": lambda name: ["calibrate", "show", name],
+    "runs": lambda name: ["validate", name],
     "gpus": lambda name: ["memory", "--model", "llama-3-8b", "--gpu", name],
     "command_line": lambda name: (BAD / name).read_text(encoding="utf-8").splitlines(),
 }

@@ -104,8 +104,9 @@ void set_split(MeasuredRun& run, CsvRows& row, const std::string& prefix, const 
 
 std::int64_t set_pools(MeasuredRun& run, CsvRows& row) {
   set(run, "engine.policy", "disaggregated");
-  if (run.engine.name == "sglang" || run.engine.name == "trtllm") {
-    set(run, "engine.batch_policy", run.engine.name);
+  if (run.engine.name != "vllm") {
+    run.notes.push_back(
+        fmt::format("pools that batch as vLLM does, for {} has none of its own here", run.engine.name));
   }
   for (const char* pool : {"prefill", "decode"}) {
     const std::string prefix = fmt::format("{}_", pool);

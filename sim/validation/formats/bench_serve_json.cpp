@@ -71,6 +71,36 @@ struct Lengths {
   const char* asked;  // SGLang's random data set
 };
 
+// The longest output that was asked for, where the file's name has it as "out128" or "osl128"; 0 where it
+// does not.
+std::int64_t output_in_name(const std::string& name) {
+  for (const std::string_view word : {"out", "osl"}) {
+    const std::size_t at = name.find(word);
+    std::int64_t tokens = 0;
+    for (std::size_t i = at + word.size(); at != std::string::npos && i < name.size() && tokens <= 1 << 20;
+         ++i) {
+      if (name[i] < '0' || name[i] > '9') {
+        break;
+      }
+      tokens = 10 * tokens + (name[i] - '0');
+    }
+    if (tokens > 0) {
+      return tokens;
+    }
+  }
+  return 0;
+}
+
+// Requests that may end by themselves: no two are alike, and clients do not go in step. Uniform about the
+// mean, as far as the longest that was asked for.
+void set_open_ended(MeasuredRun& run, std::int64_t mean) {
+  const std::int64_t asked = output_in_name(run.name);
+  const std::int64_t reach = asked >= mean ? std::min(mean - 1, asked - mean) : mean - 1;
+  set_uniform(run, "output", mean - reach, mean + reach);
+  run.notes.push_back(
+      fmt::format("outputs end by themselves, at {} tokens on average; taken as uniform", mean));
+}
+
 void read_lengths(MeasuredRun& run, const JsonObject& object, const Lengths& of, std::int64_t completed) {
   const std::int64_t total = needed_count(object, of.total, 1);
   if (std::vector<std::int64_t> lengths = lengths_of(object, of.list); !lengths.empty()) {
@@ -88,10 +118,7 @@ void read_lengths(MeasuredRun& run, const JsonObject& object, const Lengths& of,
   const double mean = static_cast<double>(total) / static_cast<double>(completed);
   const auto middle = std::max<std::int64_t>(1, std::llround(mean));
   if (std::string_view(of.which) == "output" && total % completed != 0 && middle > 1) {
-    // Requests that may end by themselves: no two are alike, and clients do not go in step.
-    set_uniform(run, of.which, 1, 2 * middle - 1);
-    run.notes.push_back(
-        fmt::format("outputs end by themselves, at {} tokens on average; taken as uniform", middle));
+    set_open_ended(run, middle);
     return;
   }
   set_fixed(run, of.which, middle);
