@@ -4,6 +4,7 @@
 // engine does at start-up. Who uses it: the `memory` command, and runs that do not state num_gpu_blocks
 // themselves.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -21,7 +22,9 @@ enum class KvMemory {
   sglang,  ///< mem_fraction_static of it, less weights and the rest; activations must fit beside it
   trtllm,  ///< free_gpu_memory_fraction of what weights, activations and the rest leave
 };
-/// Precondition: one of the words "vllm", "sglang", "trtllm".
+/// Their words: "vllm", "sglang", "trtllm".
+inline constexpr std::array<std::string_view, 3> kKvMemoryWords{"vllm", "sglang", "trtllm"};
+/// Precondition: one of kKvMemoryWords.
 KvMemory kv_memory(std::string_view word);
 
 /// The engine's settings that decide over memory, under vLLM's names. Ranges: the counts are at least 1, the

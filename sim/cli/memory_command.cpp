@@ -35,6 +35,7 @@ struct MemoryOptions {
   CLI::Option* context_option = nullptr;
   NumberFormats formats;
   MemorySettings settings;
+  std::string kv_memory = "vllm";
   bool csv = false;
   bool json = false;
 };
@@ -51,6 +52,7 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   row.quantization = options.formats.quantization;
   row.kv_cache_dtype = options.formats.kv_cache_dtype;
   row.gpu_memory_utilization = options.settings.gpu_memory_utilization;
+  row.kv_memory = options.kv_memory;
   row.max_positions = model.max_positions;
   row.context = TokenCount(options.context_option->count() > 0 ? options.context : model.max_positions);
   row.smallest_fitting = smallest_fitting_tensor_parallel(model, gpu, options.settings, row.context);
@@ -77,7 +79,9 @@ MemoryRow make_row(const ModelSpec& model, const GpuSpec& gpu, const MemoryOptio
   return row;
 }
 
-void run_memory(const MemoryOptions& options) {
+void run_memory(MemoryOptions& options) {
+  require_known("--kv-memory", options.kv_memory, {kKvMemoryWords.begin(), kKvMemoryWords.end()});
+  options.settings.kv_memory = kv_memory(options.kv_memory);
   if (options.context_option->count() > 0 && (options.context < 1 || options.context > kMaxContext)) {
     throw ConfigError(Position{}, fmt::format("--context {} is not a whole number of tokens from 1 to {}",
                                               options.context, kMaxContext));
@@ -135,6 +139,12 @@ void add_memory_command(CLI::App& app) {
   command
       ->add_option("--gpu-memory-utilization", options->settings.gpu_memory_utilization,
                    "Share of the GPU's memory that the engine takes")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--kv-memory", options->kv_memory,
+          "Whose arithmetic finds the memory for KV: vllm, sglang (activations lie outside the share) "
+          "or trtllm (the share is of what the rest leaves)")
       ->capture_default_str();
   command->add_option("--block-size", options->settings.block_size, "Tokens of a KV cache block")
       ->capture_default_str();

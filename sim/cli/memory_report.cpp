@@ -64,6 +64,16 @@ std::string formats_of(const MemoryRow& row) {
   return text;
 }
 
+/// What the engine takes, by whose arithmetic.
+std::string share_of(const MemoryRow& row) {
+  const double share = row.gpu_memory_utilization;
+  if (row.kv_memory == "trtllm") {
+    return fmt::format("  engine's, KV {} of what is left", share);
+  }
+  return row.kv_memory == "sglang" ? fmt::format("  weights and KV, at most {} of it", share)
+                                   : fmt::format("  engine's share, {} of it", share);
+}
+
 using Json = nlohmann::ordered_json;
 
 /// The one list of what a row says, for CSV and JSON.
@@ -78,6 +88,7 @@ Json values_of(const MemoryRow& row) {
   values["quantization"] = row.quantization;
   values["kv_cache_dtype"] = row.kv_cache_dtype;
   values["gpu_memory_utilization"] = row.gpu_memory_utilization;
+  values["kv_memory"] = row.kv_memory;
   const auto put = [&values, &row](const char* key, auto value_of) {
     values[key] = row.footprint ? Json(value_of(*row.footprint)) : Json(nullptr);
   };
@@ -131,14 +142,15 @@ std::string memory_text(const MemoryRow& row) {
   text += memory.pipeline_parallel == 1 ? "\nOn each GPU\n"
                                         : fmt::format("\nOn each GPU of stage {} of {}, the fullest\n",
                                                       memory.stage + 1, memory.pipeline_parallel);
-  text += align_columns(
-      {{"  usable memory", gigabytes(memory.usable)},
-       {fmt::format("  engine's share, {} of it", row.gpu_memory_utilization), gigabytes(memory.budget)},
-       {"    weights", gigabytes(memory.weights)},
-       {"    activations at their peak", gigabytes(memory.activations)},
-       {"    CUDA context, buffers, other", gigabytes(memory.other)},
-       {"    left for KV cache", gigabytes(memory.kv_cache)}},
-      1);
+  std::vector<std::vector<std::string>> parts = {{"  usable memory", gigabytes(memory.usable)},
+                                                 {share_of(row), gigabytes(memory.budget)},
+                                                 {"    weights", gigabytes(memory.weights)}};
+  if (row.kv_memory != "sglang") {
+    parts.push_back({"    activations at their peak", gigabytes(memory.activations)});
+  }
+  parts.push_back({"    CUDA context, buffers, other", gigabytes(memory.other)});
+  parts.push_back({"    left for KV cache", gigabytes(memory.kv_cache)});
+  text += align_columns(parts, 1);
   text += "\nKV cache\n";
   text += align_columns({{"  a token", fmt::format("{} B", memory.kv_bytes_per_token.count())},
                          {"  a block", fmt::format("{} tokens", memory.block_size)},

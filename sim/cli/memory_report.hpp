@@ -22,6 +22,7 @@ struct MemoryRow {
   std::string quantization = "none";    ///< of the layers' weights
   std::string kv_cache_dtype = "auto";  ///< of the KV cache
   double gpu_memory_utilization = 0.9;
+  std::string kv_memory = "vllm";            ///< of kKvMemoryWords
   TokenCount context;                        ///< of the sequences that are counted
   std::int64_t max_positions = 0;            ///< longest context the model was made for
   std::optional<MemoryFootprint> footprint;  ///< nullopt: the model cannot be split so

@@ -9,6 +9,7 @@
 
 #include "sim/report/cluster_text.hpp"
 #include "sim/report/prefix_sentence.hpp"
+#include "sim/report/sensitivity_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 #include "sim/report/tier_sentence.hpp"
 
@@ -479,23 +480,9 @@ void SummaryText::write_uncertainty() {
 }
 
 void SummaryText::write_sensitivity() {
-  if (!report_.sensitivity || report_.sensitivity->changes.empty()) {
-    return;
+  if (const std::string text = sensitivity_sentence(report_.sensitivity); !text.empty()) {
+    sentence("sensitivity", text);
   }
-  const auto changes = [this](double Sensitivity::Change::*side) {
-    std::string text;
-    for (const auto& [name, metric] : {std::pair("TTFT", "mean_ttft_ms"), std::pair("TPOT", "mean_tpot_ms"),
-                                       std::pair("E2E", "mean_e2el_ms")}) {
-      if (const Sensitivity::Change* change = report_.sensitivity->find(metric)) {
-        text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name, 100 * (change->*side));
-      }
-    }
-    return text;
-  };
-  const double percent = 100 * report_.sensitivity->step_time;
-  sentence("sensitivity", fmt::format("were steps {:g} % longer: {} on average; {:g} % shorter: {}", percent,
-                                      changes(&Sensitivity::Change::longer), percent,
-                                      changes(&Sensitivity::Change::shorter)));
 }
 
 void SummaryText::write_notes() {

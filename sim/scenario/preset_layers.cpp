@@ -51,6 +51,26 @@ class Written {
   Written(ConfigNode tree, const PolicyRegistry& policies)
       : tree_(std::move(tree)), engine_table_(engine_table(policies, disaggregation_split(policies))) {}
 
+  /// From here on as a pool's engine has it: of prefill and decode apart the batch policy is its policy, and
+  /// what splits requests is not its business.
+  void become_pool(const PolicyRegistry& policies) {
+    if (!is_disaggregated(tree_.find("engine"))) {
+      return;
+    }
+    const EngineSplit split = disaggregation_split(policies);
+    ConfigNode& engine = section_of(tree_, "engine");
+    const ConfigNode* const named = engine.find(split.inner);
+    const std::optional<ConfigNode> policy = named == nullptr ? std::nullopt : std::optional(*named);
+    std::erase_if(engine.entries, [&](const ConfigNode::Entry& entry) {
+      return entry.key == "policy" || std::any_of(split.keys.begin(), split.keys.end(),
+                                                  [&](const Key& key) { return key.name == entry.key; });
+    });
+    if (policy) {
+      engine.entries.push_back({"policy", policy->where, *policy});
+    }
+    engine_table_ = engine_table(policies);
+  }
+
   /// The pool's own sections go over the scenario's.
   void lay_over(const ConfigNode& pool) {
     for (const char* section : kSections) {
@@ -171,6 +191,7 @@ std::vector<std::string> lay_engine_presets(ConfigNode& tree, const PolicyRegist
       const bool is_own = own_gpu != nullptr || scalar_at(pool.value, "engine.preset") != nullptr;
       if (is_own && has_sections(pool.value)) {
         Written of_pool = written;
+        of_pool.become_pool(policies);
         of_pool.lay_over(pool.value);
         lay_preset(std::move(of_pool), own_gpu != nullptr ? own_gpu : gpu, pool.value, " in pool " + pool.key,
                    notes);

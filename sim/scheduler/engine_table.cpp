@@ -1,3 +1,4 @@
+#include "costmodel/memory_footprint.hpp"
 #include "costmodel/model_spec.hpp"
 #include "sim/scheduler/batch_policy.hpp"
 #include "sim/scheduler/engine_preset.hpp"
@@ -5,6 +6,46 @@
 #include "sim/scheduler/speculation_keys.hpp"
 
 namespace inferometer {
+namespace {
+
+void add_memory_keys(Table& table) {
+  table.add("block_size", ValueType::count, "Tokens a KV block holds").by_default("16").range("1", "1024");
+  table.add("gpu_memory_utilization", ValueType::number, "Share of GPU memory the engine may use")
+      .by_default("0.9")
+      .range("", "1")
+      .above("0");
+  table
+      .add_choice(
+          "kv_memory", {kKvMemoryWords.begin(), kKvMemoryWords.end()},
+          "Whose arithmetic finds the memory for KV. vllm: gpu_memory_utilization of the GPU's, less "
+          "weights, "
+          "activations and the rest; sglang: the same without taking off activations, for which the other "
+          "share is there (mem_fraction_static); trtllm: gpu_memory_utilization of what they leave "
+          "(free_gpu_memory_fraction)")
+      .by_default("vllm");
+  table.add("num_gpu_blocks", ValueType::count, "KV blocks, as the engine logs them")
+      .optional("computed from the memory that weights and activations leave")
+      .range("1", "1000000000");
+}
+
+void add_policy_keys(Table& table, const PolicyRegistry& registry, const EngineSplit& split) {
+  for (const PolicyEntry& policy : registry.entries()) {
+    table.add_variant("policy", policy.name, policy.keys);
+  }
+  if (!split.policy.empty()) {
+    table.add_variant("policy", split.policy, split.keys);
+    for (const PolicyEntry& policy : registry.entries()) {
+      table.add_variant(split.inner, policy.name, policy.keys);
+    }
+  }
+  for (const PolicyEntry& policy : registry.entries()) {
+    for (const Table::Variant& variant : policy.variants) {
+      table.add_variant(variant.selector, variant.word, variant.keys);
+    }
+  }
+}
+
+}  // namespace
 
 Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
   Table table("engine", "How the serving engine batches requests and holds their KV cache");
@@ -25,23 +66,7 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
   table.add("max_model_len", ValueType::count, "Longest prompt plus output of one request, in tokens")
       .optional("what the model was made for, cut to what the KV cache holds")
       .range("2", "16777216");
-  table.add("block_size", ValueType::count, "Tokens a KV block holds").by_default("16").range("1", "1024");
-  table.add("gpu_memory_utilization", ValueType::number, "Share of GPU memory the engine may use")
-      .by_default("0.9")
-      .range("", "1")
-      .above("0");
-  table
-      .add_choice(
-          "kv_memory", {"vllm", "sglang", "trtllm"},
-          "Whose arithmetic finds the memory for KV. vllm: gpu_memory_utilization of the GPU's, less "
-          "weights, "
-          "activations and the rest; sglang: the same without taking off activations, for which the other "
-          "share is there (mem_fraction_static); trtllm: gpu_memory_utilization of what they leave "
-          "(free_gpu_memory_fraction)")
-      .by_default("vllm");
-  table.add("num_gpu_blocks", ValueType::count, "KV blocks, as the engine logs them")
-      .optional("computed from the memory that weights and activations leave")
-      .range("1", "1000000000");
+  add_memory_keys(table);
   table
       .add("async_scheduling", ValueType::flag,
            "true: each step is planned while the one before it runs, so that the host's work hides behind "
@@ -72,20 +97,7 @@ Table engine_table(const PolicyRegistry& registry, const EngineSplit& split) {
       .add_section("kv_offload", kv_offload_table(),
                    "Host memory that keeps the KV of cached prefixes when GPUs lose it")
       .optional("what GPUs lose is computed again");
-  for (const PolicyEntry& policy : registry.entries()) {
-    table.add_variant("policy", policy.name, policy.keys);
-  }
-  if (!split.policy.empty()) {
-    table.add_variant("policy", split.policy, split.keys);
-    for (const PolicyEntry& policy : registry.entries()) {
-      table.add_variant(split.inner, policy.name, policy.keys);
-    }
-  }
-  for (const PolicyEntry& policy : registry.entries()) {
-    for (const Table::Variant& variant : policy.variants) {
-      table.add_variant(variant.selector, variant.word, variant.keys);
-    }
-  }
+  add_policy_keys(table, registry, split);
   return table;
 }
 

@@ -88,7 +88,7 @@ MaybeRuns read_csv(const std::string& path, bool may_pass) {
     std::set<std::string> names;
     for (const MeasuredRun& run : runs) {
       if (mistakes.empty() && !names.insert(run.name).second) {
-        throw ConfigError({path, 0, 0},
+        throw ConfigError(Position{},  // the source says file and line
                           fmt::format("{}: expected a name that no other run has, found {} again", run.source,
                                       quoted_excerpt(run.name)));
       }

@@ -108,6 +108,11 @@ class Roofline(unittest.TestCase):
                 '--kv-cache-dtype "fp16" is not known; allowed: auto or fp8',
             )
 
+        self.complains(
+            run("memory", "--model", "llama-3-8b", "--gpu", "l4", "--kv-memory", "vlm"),
+            '--kv-memory "vlm" is not known; allowed: vllm, sglang or trtllm; did you mean "vllm"?',
+        )
+
     def test_a_profile_that_would_not_be_used(self):
         done = roofline("--kernel-profile", "")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -158,6 +163,13 @@ class Roofline(unittest.TestCase):
         matrices = 32 * 4096 * (6144 + 4096 + 3 * 14336)
         self.assertEqual(plain["weights_bytes"] - small["weights_bytes"], 2 * matrices - matrices // 2 - matrices // 64)
         self.assertEqual(plain["kv_bytes_per_token"], 2 * small["kv_bytes_per_token"])
+
+        # Activations are within vLLM's 0.9 of the GPU, outside SGLang's; TensorRT-LLM's is of what is left for KV.
+        sglang, trtllm = memory("--kv-memory", "sglang"), memory("--kv-memory", "trtllm")
+        self.assertEqual([row["kv_memory"] for row in (plain, sglang, trtllm)], ["vllm", "sglang", "trtllm"])
+        self.assertEqual(sglang["kv_cache_bytes"], plain["kv_cache_bytes"] + plain["activations_bytes"])
+        left = trtllm["usable_bytes"] - trtllm["weights_bytes"] - trtllm["activations_bytes"] - trtllm["other_bytes"]
+        self.assertAlmostEqual(trtllm["kv_cache_bytes"], 0.9 * left, delta=1)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,53 @@ TEST_CASE("activations: forward pass, sampler or floor, whichever is largest") {
   CHECK(peak(1, 1, 256) == 70 * 1024 * 1024);  // one row at most can be sampled
 }
 
+// 85.06 GB usable, 16,060,522,496 B of weights, 131,072 B a token.
+TEST_CASE("memory for KV by SGLang: activations lie outside its share") {
+  MemorySettings settings;
+  settings.kv_memory = KvMemory::sglang;
+  settings.block_size = 1;
+  settings.gpu_memory_utilization = 0.86;
+  settings.max_num_batched_tokens = 8192;  // activations of under 1 GB, and 11.9 GB for them
+  const MemoryFootprint roomy = footprint("llama-3-8b", "h100-sxm", 1, settings);
+  CHECK(roomy.kv_cache.count() == 73'151'600'000 - 16'060'522'496 - kOtherBytes.count());
+  CHECK(roomy.blocks.count() == 427'559);  // 56,041,077,504 B
+  CHECK(roomy.budget == Bytes(73'151'600'000));
+  CHECK(roomy.activations == Bytes(0));
+
+  // 256 rows of logits take 26 B x 256 x 128256 = 853,671,936 B, more than the forward pass: of 0.999 they
+  // bind, for 85.06 MB are not enough.
+  settings.gpu_memory_utilization = 0.999;
+  const MemoryFootprint tight = footprint("llama-3-8b", "h100-sxm", 1, settings);
+  CHECK(tight.kv_cache.count() == 85'060'000'000 - 16'060'522'496 - kOtherBytes.count() - 853'671'936);
+  CHECK(tight.weights + tight.other + tight.kv_cache == tight.budget);
+}
+
+TEST_CASE("memory for KV by TensorRT-LLM: a share of what the rest leaves") {
+  MemorySettings settings;
+  settings.kv_memory = KvMemory::trtllm;
+  settings.block_size = 32;
+  settings.max_num_batched_tokens = 8192;
+  settings.max_num_seqs = 2048;
+  // 2048 rows of fp32 logits, 4 B x 2048 x 128256 = 1,050,673,152 B, more than 738 MB of the forward pass.
+  const MemoryFootprint result = footprint("llama-3-8b", "h100-sxm", 1, settings);
+  CHECK(result.activations == Bytes(1'050'673'152));
+  const std::int64_t left = 85'060'000'000 - 16'060'522'496 - 1'050'673'152 - kOtherBytes.count();
+  CHECK(std::abs(result.kv_cache.count() - left * 9 / 10) <= 1);
+  CHECK(result.blocks.count() == left * 9 / 10 / (32 * 131'072));
+  CHECK(result.weights + result.activations + result.other + result.kv_cache == result.budget);
+  // What is missing is missing whole.
+  const MemoryFootprint none = footprint("llama-3-70b", "h100-sxm", 1, settings);
+  CHECK_FALSE(none.fits());
+  CHECK(none.kv_cache == none.usable - none.weights - none.other -
+                             peak_activation_bytes(load_model("llama-3-70b"), 1, settings));
+}
+
+TEST_CASE("each engine's word for its arithmetic") {
+  CHECK(kv_memory("vllm") == KvMemory::vllm);
+  CHECK(kv_memory("sglang") == KvMemory::sglang);
+  CHECK(kv_memory("trtllm") == KvMemory::trtllm);
+}
+
 TEST_CASE("Llama-3-8B on H100 80 GB: 27.8 k blocks, 445 k tokens") {
   MemorySettings settings;
   settings.max_num_batched_tokens = 8192;

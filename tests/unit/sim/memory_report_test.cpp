@@ -65,6 +65,15 @@ TEST_CASE("a model that fits, in full") {
         "  sequences of 1000 tokens        714\n");
 }
 
+TEST_CASE("the share is what the engine's arithmetic means by it") {
+  MemoryRow row = roomy_row();
+  row.kv_memory = "sglang";  // keeps activations outside
+  check_says(memory_text(row), {"\n  weights and KV, at most 0.9 of it"});
+  CHECK(memory_text(row).find("activations") == std::string::npos);
+  row.kv_memory = "trtllm";
+  check_says(memory_text(row), {"\n  engine's, KV 0.9 of what is left", "activations at their peak"});
+}
+
 TEST_CASE("what does not fit says by how much and what would") {
   MemoryRow row = tight_row();
   // The first block of 16 x 100000 B is missing as well: 3.0016 GB.
@@ -142,17 +151,18 @@ TEST_CASE("CSV and JSON carry the same values under the same names") {
   CHECK(
       memory_csv({row, unsplittable}) ==
       "model,gpu,tensor_parallel,pipeline_parallel,attention_data_parallel,expert_parallel,quantization,"
-      "kv_cache_dtype,gpu_memory_utilization,fits,"
+      "kv_cache_dtype,gpu_memory_utilization,kv_memory,fits,"
       "stage,usable_bytes,budget_"
       "bytes,weights_bytes,"
       "activations_bytes,other_bytes,kv_cache_bytes,kv_bytes_per_token,block_size_tokens,kv_blocks,kv_tokens,"
       "context_tokens,sequences,shortfall_bytes,smallest_fitting_tensor_parallel\n"
-      "\"a,\"\"b\"\"\",little,1,1,1,1,fp8,auto,0.9,false,1,100000000000,90000000000,16000000000,1500000000,"
+      "\"a,\"\"b\"\"\",little,1,1,1,1,fp8,auto,0.9,vllm,false,1,100000000000,90000000000,16000000000,"
+      "1500000000,"
       "500000000,"
       "-"
       "3000000000,"
       "100000,16,0,0,1000,0,3001600000,4\n"
-      "small,big,1,1,1,1,none,auto,0.9,,,,,,,,,,,,,1000,,,1\n");
+      "small,big,1,1,1,1,none,auto,0.9,vllm,,,,,,,,,,,,,1000,,,1\n");
   const nlohmann::json list = nlohmann::json::parse(memory_json({row, unsplittable}));
   REQUIRE(list.size() == 2);
   CHECK(list[0]["model"] == "a,\"b\"");

@@ -129,6 +129,7 @@ const std::string kExpected = std::string(R"(
     "max_queue_delay_ms": null
   },
   "uncertainty": null,
+  "sensitivity": null,
   "slo": [
     {
       "name": "ttft_p99",
@@ -398,6 +399,15 @@ TEST_CASE("intervals stand under the names of their metrics") {
   CHECK(Json::parse(results_json(report))["uncertainty"] == Json::parse(R"({
     "runs": 16, "interval": [0.05, 0.95], "replayed_requests": 64, "simulated_steps": 65,
     "metrics": {"request_throughput": [39.0, 41.5], "p99_ttft_ms": [38.0, 40.0]}})"));
+}
+
+TEST_CASE("sensitivity to the length of steps stands under the names of latencies") {
+  Report report = test::report_of_four();
+  report.sensitivity = Sensitivity{0.05, {{"mean_ttft_ms", -0.0625, 0.125}, {"p99_e2el_ms", -0.5, 1.5}}};
+  CHECK(Json::parse(results_json(report))["sensitivity"] == Json::parse(R"({
+    "step_time": 0.05, "relative_change": {
+      "mean_ttft_ms": {"shorter_steps": -0.0625, "longer_steps": 0.125},
+      "p99_e2el_ms": {"shorter_steps": -0.5, "longer_steps": 1.5}}})"));
 }
 
 TEST_CASE("numbers in results.json are read back as what they were") {
