@@ -130,6 +130,11 @@ void translate_config_path(VllmTranslation& translation, const GivenFlag& given)
   translate_model(translation, given.value, given.value_where);
 }
 
+void refuse_config(VllmTranslation& translation, const GivenFlag& given) {
+  translation.mistakes.add(given.where,
+                           "--config names a file of flags, which is not read; write its flags here");
+}
+
 void nothing_more(VllmTranslation&, const GivenFlag&) {
 }  // --model, which was first
 
@@ -138,6 +143,7 @@ struct Rule {
   void (*translate)(VllmTranslation&, const GivenFlag&);
 };
 constexpr std::array kRules = {
+    Rule{"--config", refuse_config},
     Rule{"--model", nothing_more},
     Rule{"--hf-config-path", translate_config_path},
     Rule{"--quantization", translate_quantization},

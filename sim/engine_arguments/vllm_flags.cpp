@@ -38,6 +38,7 @@ constexpr std::string_view kVllmFlags =
 --num-speculative-tokens | value | own | engine.speculation.num_speculative_tokens, likewise |
 --speculative-disable-by-batch-size | value | own | engine.speculation.disable_by_batch_size, likewise |
 --hf-overrides | json | own | nothing; but for lengths and positions they are not modelled |
+--config | value | own | nothing: an error, since the flags in a file of vLLM's are not read |
 --optimization-level -O | value | own | nothing; levels below 2 are not modelled |
 --cpu-offload-gb | value | not_modelled | weights in host memory are not modelled | 0 0.0
 --kv-cache-memory-bytes | value | not_modelled | the KV cache is counted in blocks: engine.num_gpu_blocks |
@@ -46,7 +47,8 @@ constexpr std::string_view kVllmFlags =
 --kv-sharing-fast-prefill | toggle | not_modelled | layers that share a KV cache are not modelled |
 --decode-context-parallel-size -dcp | value | not_modelled | the KV of one sequence lies on all GPUs of a tensor group or on one | 1
 --prefill-context-parallel-size -pcp | value | not_modelled | prompts are not spread over further GPUs | 1
---enable-dbo --ubatch-size --dbo-decode-token-threshold --dbo-prefill-token-threshold | toggle | not_modelled | two micro-batches that overlap are not modelled |
+--enable-dbo | toggle | not_modelled | two micro-batches that overlap are not modelled |
+--ubatch-size | value | not_modelled | micro-batches that overlap are not modelled | 0 1
 --all2all-backend | value | not_modelled | how experts are reached is the cost model's choice |
 --enable-eplb | toggle | not_modelled | experts that move to balance load are not modelled; hardware.expert_skew says how even they are |
 --eplb-config | json | not_modelled | experts that move to balance load are not modelled |
@@ -86,7 +88,7 @@ constexpr std::string_view kVllmFlags =
 --host --port --uds --uvicorn-log-level --root-path --log-config-file --h11-max-incomplete-event-size --h11-max-header-count | value | none | |
 --ssl-keyfile --ssl-certfile --ssl-ca-certs --ssl-cert-reqs --ssl-ciphers --chat-template --chat-template-content-format
 --default-chat-template-kwargs --response-role --tool-call-parser --tool-parser-plugin --tool-server --reasoning-parser
---reasoning-parser-plugin --max-log-len --tokens-only --disable-uvicorn-metrics-access-log --disable-access-log-for-endpoints
+--reasoning-parser-plugin --max-log-len --disable-access-log-for-endpoints
 --tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --seed --config-format --load-format --download-dir
 --safetensors-load-strategy --pt-load-map-location --model-loader-extra-config --allowed-local-media-path --max-logprobs
 --logprobs-mode --logits-processor-pattern --generation-config --io-processor-plugin --guided-decoding-backend
@@ -102,7 +104,9 @@ constexpr std::string_view kVllmFlags =
 --ngram-prompt-lookup-min --spec-decoding-acceptance-method --typical-acceptance-sampler-posterior-threshold
 --typical-acceptance-sampler-posterior-alpha --speculative-model-quantization --speculative-max-model-len --shutdown-timeout
 --engine-recovery-timeout --gloo-comm-timeout --ssl-refresh-interval
+--dbo-decode-token-threshold --dbo-prefill-token-threshold
 --trust-remote-code | toggle | none | |
+--tokens-only --disable-uvicorn-metrics-access-log
 --disable-log-stats --disable-log-requests --enable-log-requests --enable-log-outputs --enable-log-deltas
 --aggregate-engine-logging --disable-fastapi-docs --disable-frontend-multiprocessing --headless --skip-tokenizer-init
 --enable-auto-tool-choice --exclude-tools-when-tool-choice-none --enable-request-id-headers --enable-prompt-tokens-details

@@ -84,8 +84,8 @@ void translate_model(VllmTranslation& translation, const std::string& id, const 
 
 void translate_quantization(VllmTranslation& translation, const GivenFlag& given) {
   if (std::find(kAsCheckpoint.begin(), kAsCheckpoint.end(), given.value) != kAsCheckpoint.end()) {
-    const std::string model = translation.command.model;
-    if (model.empty() || !quantization_in_name(model)) {
+    const GivenFlag* const model = translation.last("--model");
+    if (!quantization_in_name(model != nullptr ? model->value : translation.command.model)) {
       translation.note(given, "is what the checkpoint says, whose format engine.quantization has to say");
     }
     return;

@@ -123,6 +123,19 @@ TEST_CASE("sizes for people: small letters are powers of 1000, capital ones of 1
   }
 }
 
+TEST_CASE("what is measured in something takes a value, and what is enabled none") {
+  for (const EngineFlag& flag : vllm_program().flags) {
+    INFO(flag.name());
+    for (const std::string end :
+         {"-size", "-threshold", "-port", "-len", "-gb", "-bytes", "-path", "-backend", "-level"}) {
+      CHECK_FALSE((flag.form == FlagForm::toggle && flag.name().ends_with(end)));
+    }
+    const bool is_switch = flag.name().starts_with("--enable-") || flag.name().starts_with("--disable-");
+    CHECK(
+        (!is_switch || flag.form == FlagForm::toggle || flag.name() == "--disable-access-log-for-endpoints"));
+  }
+}
+
 TEST_CASE("every flag has a name of its own, and every one that sets something says what") {
   std::vector<std::string> names;
   for (const EngineFlag& flag : vllm_program().flags) {

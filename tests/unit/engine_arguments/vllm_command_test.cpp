@@ -104,6 +104,11 @@ TEST_CASE("the model is known by its Hugging Face id, and its name says its form
             kDense + "engine: {quantization: fp8}\n") == "none");
   // The flag says it of any checkpoint.
   CHECK(set("serve meta-llama/Llama-3.1-8B --quantization fp8", "engine.quantization") == "fp8");
+  // Where the flag leaves it to the checkpoint, its name says it or nobody does.
+  const std::string left_to_it = " -q compressed-tensors";
+  CHECK(set("--model RedHatAI/Llama-3.1-8B-FP8" + left_to_it, "engine.quantization") == "fp8");
+  CHECK(notes("serve RedHatAI/Llama-3.1-8B-FP8" + left_to_it).empty());
+  check_says(notes("serve meta-llama/Llama-3.1-8B" + left_to_it), {"engine.quantization has to say"});
   // Not known: the short name, which the scenario's reader refuses at this place.
   CHECK(set("serve some/other-model", "model") == "other-model");
 }
@@ -188,6 +193,7 @@ TEST_CASE("values that a flag does not have are mistakes at their place") {
   check_says(mistake("--kv-cache-dtype=fp9"), {"--vllm-args:1:18: ", "fp8_e4m3", "did you mean \"fp8\"?"});
   check_says(mistake("-q fb8"), {"did you mean \"fp8\"?"});
   check_says(mistake("--scheduling-policy sjf"), {"fcfs or priority", "\"sjf\""});
+  check_says(mistake("serve m --config flags.yaml"), {"--vllm-args:1:9: --config", "flags here"});
   check_says(mistake("--dtype int8"), {"bfloat16", "\"int8\""});
   check_says(mistake("--compilation-config '{\"a\": '"),
              {"--vllm-args:1:22: --compilation-config is no JSON"});
