@@ -25,6 +25,7 @@
 #include "sim/cli/named_file.hpp"
 #include "sim/cli/plugin_option.hpp"
 #include "sim/cli/run_records.hpp"
+#include "sim/cli/vllm_args_option.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/replica/observer_group.hpp"
 #include "sim/report/progress_bar.hpp"
@@ -42,6 +43,7 @@ namespace {
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> assignments;
+  std::string vllm_args;
   std::string out;
   RunRecordPaths records;
   bool requests_csv = false;
@@ -197,7 +199,8 @@ void run(const RunArguments& arguments) {
     throw ConfigError({}, "--trace-window needs --trace FILE, where the trace is written");
   }
   refuse_shared_files(arguments);
-  const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
+  const Scenario scenario = load_scenario(
+      arguments.scenario, {arguments.assignments, arguments.seed, {}, vllm_command(arguments.vllm_args)});
   Deployment deployment = make_deployment(scenario);
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
   if (arguments.stepper == "check" && !deployment.can_run_side_by_side()) {
@@ -238,6 +241,7 @@ void add_run_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
+  add_vllm_args_option(*command, arguments->vllm_args);
   command->add_option("--seed", arguments->seed, "Start of all random streams; the same as --set seed=N")
       ->type_name("N");
   command->add_option("--out", arguments->out, "Write results.json there")
