@@ -34,7 +34,6 @@
 #include "sim/report/run_report.hpp"
 #include "sim/report/terminal_summary.hpp"
 #include "sim/report/text_layout.hpp"
-#include "sim/scenario/sensitivity.hpp"
 #include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
@@ -106,22 +105,6 @@ bool add_intervals(const Scenario& scenario, const Deployment& deployment, const
     std::cerr << options.runs << " re-runs in " << short_duration(1e3 * elapsed()) << "\n";
   }
   return true;
-}
-
-/// Repeats the run with steps a little longer and shorter, where that is wanted; false when Ctrl-C ended
-/// that.
-bool add_sensitivity(const Scenario& scenario, const Deployment& deployment, Report& report) {
-  const double step_time = sensitivity_wanted(scenario, report.summary.census.injected);
-  if (step_time == 0) {
-    return true;
-  }
-  const InterruptGuard guard;
-  report.sensitivity = estimate_sensitivity(scenario, deployment, report.summary, step_time,
-                                            [] { return !InterruptGuard::flag(); });
-  if (!report.sensitivity) {
-    report.notes.emplace_back("no sensitivity to the length of steps: the runs behind it were interrupted");
-  }
-  return report.sensitivity.has_value();
 }
 
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
@@ -215,8 +198,7 @@ void run(const RunArguments& arguments) {
   RunRecords records(arguments.records, deployment, recorder);
   Report report;
   const bool is_complete = replay(arguments, scenario, deployment, recorder, records, report);
-  const bool is_whole = is_complete && add_sensitivity(scenario, deployment, report) &&
-                        add_intervals(scenario, deployment, recorder, arguments.quiet, report);
+  const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }

@@ -13,7 +13,6 @@
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
 #include "sim/replica/replica.hpp"
-#include "sim/scenario/sensitivity.hpp"
 #include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
@@ -32,8 +31,6 @@ struct Report {
   Summary summary;
   SloReport slo;
   std::optional<Uncertainty> uncertainty;  ///< of the summary's figures; absent when not asked for
-  std::optional<Sensitivity>
-      sensitivity;                    ///< to the length of steps; absent when nothing was repeated for it
   std::string stepper;                ///< fast, reference, or check: fast, compared with reference as it went
   StepCounts step_counts;             ///< how the steps were run
   std::int64_t events = 0;            ///< that the engine handled

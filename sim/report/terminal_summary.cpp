@@ -46,7 +46,6 @@ class SummaryText {
     write_cost();
     write_energy();
     write_uncertainty();
-    write_sensitivity();
     write_notes();
     return std::move(text_);
   }
@@ -71,7 +70,6 @@ class SummaryText {
   void write_cost();
   void write_energy();
   void write_uncertainty();
-  void write_sensitivity();
   void write_notes();
 
   /// " (220-259)" where there is an interval of the metric.
@@ -476,26 +474,6 @@ void SummaryText::write_uncertainty() {
                   "{} requests replayed in {} steps",
                   100 * Uncertainty::kLow, 100 * Uncertainty::kHigh, grouped(uncertainty.runs),
                   grouped(uncertainty.replayed_requests), grouped(uncertainty.simulated_steps)));
-}
-
-void SummaryText::write_sensitivity() {
-  if (!report_.sensitivity || report_.sensitivity->changes.empty()) {
-    return;
-  }
-  const auto changes = [this](double Sensitivity::Change::*side) {
-    std::string text;
-    for (const auto& [name, metric] : {std::pair("TTFT", "mean_ttft_ms"), std::pair("TPOT", "mean_tpot_ms"),
-                                       std::pair("E2E", "mean_e2el_ms")}) {
-      if (const Sensitivity::Change* change = report_.sensitivity->find(metric)) {
-        text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name, 100 * (change->*side));
-      }
-    }
-    return text;
-  };
-  const double percent = 100 * report_.sensitivity->step_time;
-  sentence("sensitivity", fmt::format("were steps {:g} % longer: {} on average; {:g} % shorter: {}", percent,
-                                      changes(&Sensitivity::Change::longer), percent,
-                                      changes(&Sensitivity::Change::shorter)));
 }
 
 void SummaryText::write_notes() {

@@ -221,9 +221,8 @@ Duration frontend_latency(const Scenario& scenario) {
   return pool.cost_model.duration("frontend_latency");
 }
 
-Simulation make_simulation(
-    const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer,
-    const std::function<std::unique_ptr<Workload>(std::unique_ptr<Workload>)>& clients) {
+Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
+                           SimulationObserver& observer) {
   std::vector<Replica> lanes;
   std::int32_t index = 0;
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
@@ -234,9 +233,6 @@ Simulation make_simulation(
   auto workload = scenario.listed_requests
                       ? make_listed_workload(scenario.listed_requests)
                       : make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
-  if (clients) {
-    workload = clients(std::move(workload));
-  }
   workload = delayed(std::move(workload), frontend_latency(scenario));
   if (deployment.is_single) {
     return Simulation(std::move(workload), std::move(lanes), observer);

@@ -57,18 +57,6 @@ Table uncertainty_table() {
   return table;
 }
 
-Table sensitivity_table() {
-  Table table("sensitivity", "How far latencies move when steps take longer or shorter");
-  table
-      .add("step_time", ValueType::number,
-           "Share by which everything the system does takes longer, and shorter, in two more runs; 0: none. "
-           "Runs of "
-           "more than 200,000 requests have them only where this is written")
-      .by_default("0.05")
-      .range("0", "0.5");
-  return table;
-}
-
 void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
   constexpr std::int64_t kFewestRuns = 8;
   const Values& uncertainty = values.section("uncertainty");
@@ -287,8 +275,6 @@ Table scenario_table(const PolicyRegistry& policies, const RouterRegistry& route
   table.add_section("slo", slo_table(), "Latencies that must be met");
   table.add_section("metrics", metrics_table(), "What results mean");
   table.add_section("uncertainty", uncertainty_table(), "Intervals around the results");
-  table.add_section("sensitivity", sensitivity_table(),
-                    "How far latencies move when steps take longer or shorter");
   table.add("seed", ValueType::count, "Start of all random streams").by_default("1").range("0");
   return table;
 }
