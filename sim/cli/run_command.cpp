@@ -34,6 +34,7 @@
 #include "sim/report/run_report.hpp"
 #include "sim/report/terminal_summary.hpp"
 #include "sim/report/text_layout.hpp"
+#include "sim/scenario/sensitivity.hpp"
 #include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
@@ -71,38 +72,76 @@ bool run_with_progress(Simulation& simulation, bool show_progress) {
   return !is_more;
 }
 
+/// Further runs with the progress of them shown: on all processors, until Ctrl-C.
+class Reruns {
+ public:
+  Reruns(const Deployment& deployment, std::int64_t runs, std::int64_t requests_each, bool is_quiet)
+      : bar_(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0) {
+    options_.runs = runs;
+    const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+    options_.threads = deployment.can_run_side_by_side() ? static_cast<int>(processors) : 1;
+    options_.go_on = [this, runs, requests_each](const RerunProgress& progress) {
+      const std::string doing = std::to_string(progress.runs) + " of " + std::to_string(runs) + " re-runs";
+      bar_.update({elapsed_s(), {}, doing, progress.requests, runs * requests_each});
+      return !InterruptGuard::flag();
+    };
+  }
+  Reruns(const Reruns&) = delete;
+  Reruns& operator=(const Reruns&) = delete;
+  ~Reruns() { bar_.clear(); }
+
+  [[nodiscard]] RerunOptions& options() { return options_; }
+  [[nodiscard]] double elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  const InterruptGuard guard_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  ProgressBar bar_;
+  RerunOptions options_;
+};
+
 /// Repeats the run for its intervals, where the scenario asks for them; false when Ctrl-C ended that.
 bool add_intervals(const Scenario& scenario, const Deployment& deployment, const MetricsRecorder& recorder,
                    bool is_quiet, Report& report) {
-  RerunOptions options;
-  options.runs = scenario.uncertainty_runs();
-  if (options.runs == 0 || !has_measured_kernels(deployment)) {
+  const std::int64_t runs = scenario.uncertainty_runs();
+  if (runs == 0 || !has_measured_kernels(deployment)) {
     return true;
   }
-  const InterruptGuard guard;
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
-  const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
-  options.capacity_sample = sample;
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-  options.threads = deployment.can_run_side_by_side() ? static_cast<int>(processors) : 1;
-  options.go_on = [&](const RerunProgress& progress) {
-    const std::string doing =
-        std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
-    bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
-    return !InterruptGuard::flag();
-  };
-  report.uncertainty = estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), options);
-  bar.clear();
+  double elapsed_s = 0;
+  {
+    Reruns reruns(deployment, runs, report.summary.census.injected, is_quiet);
+    const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
+    reruns.options().capacity_sample = sample;
+    report.uncertainty =
+        estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), reruns.options());
+    elapsed_s = reruns.elapsed_s();
+  }
   if (!report.uncertainty) {
     report.notes.emplace_back("no uncertainty intervals: the runs behind them were interrupted");
     return false;
   }
   if (!is_quiet) {
-    std::cerr << options.runs << " re-runs in " << short_duration(1e3 * elapsed()) << "\n";
+    std::cerr << runs << " re-runs in " << short_duration(1e3 * elapsed_s) << "\n";
+  }
+  return true;
+}
+
+/// Repeats the run with longer and with shorter steps, unless it is long or the scenario wants none; false
+/// when Ctrl-C ended that.
+bool add_sensitivity(const Scenario& scenario, const Deployment& deployment, bool is_quiet, Report& report) {
+  const std::int64_t requests = report.summary.census.injected;
+  const double step_time = sensitivity_step_time(scenario, requests);
+  if (step_time == 0) {
+    return true;
+  }
+  Reruns reruns(deployment, 2, requests, is_quiet);
+  report.sensitivity =
+      estimate_sensitivity(scenario, step_time, deployment.front().replica.stepper, reruns.options());
+  if (!report.sensitivity) {
+    report.notes.emplace_back("no sensitivity: the runs behind it were interrupted");
+    return false;
   }
   return true;
 }
@@ -198,7 +237,9 @@ void run(const RunArguments& arguments) {
   RunRecords records(arguments.records, deployment, recorder);
   Report report;
   const bool is_complete = replay(arguments, scenario, deployment, recorder, records, report);
-  const bool is_whole = is_complete && add_intervals(scenario, deployment, recorder, arguments.quiet, report);
+  const bool is_whole = is_complete &&
+                        add_intervals(scenario, deployment, recorder, arguments.quiet, report) &&
+                        add_sensitivity(scenario, deployment, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
@@ -266,7 +307,7 @@ void add_run_command(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
       "Ctrl-C ends the replay early: what was done so far is reported, marked partial, and the exit code is "
-      "130. Among the runs behind uncertainty intervals, only the intervals are left out.\n"
+      "130. Among the runs behind uncertainty intervals or the sensitivity, only these are left out.\n"
       "`inferometer describe` explains every key of a scenario.");
   command->callback([arguments] { run(*arguments); });
 }

@@ -13,6 +13,7 @@
 #include "sim/metrics/slo.hpp"
 #include "sim/metrics/summary.hpp"
 #include "sim/replica/replica.hpp"
+#include "sim/scenario/sensitivity.hpp"
 #include "sim/scenario/uncertainty.hpp"
 
 namespace inferometer {
@@ -31,6 +32,8 @@ struct Report {
   Summary summary;
   SloReport slo;
   std::optional<Uncertainty> uncertainty;  ///< of the summary's figures; absent when not asked for
+  std::optional<Sensitivity>
+      sensitivity;                    ///< of the summary's latencies; absent where the run was not repeated
   std::string stepper;                ///< fast, reference, or check: fast, compared with reference as it went
   StepCounts step_counts;             ///< how the steps were run
   std::int64_t events = 0;            ///< that the engine handled

@@ -361,6 +361,17 @@ Json uncertainty_of(const std::optional<Uncertainty>& uncertainty) {
           {"metrics", metrics}};
 }
 
+Json sensitivity_of(const std::optional<Sensitivity>& sensitivity) {
+  if (!sensitivity) {
+    return nullptr;
+  }
+  Json metrics = Json::object();
+  for (const MovedMetric& moved : sensitivity->metrics) {
+    metrics[moved.metric] = {{"minus", moved.minus}, {"plus", moved.plus}};
+  }
+  return {{"step_time", sensitivity->step_time}, {"metrics", metrics}};
+}
+
 Json inputs_of(const std::vector<InputFile>& inputs) {
   Json list = Json::array();
   for (const InputFile& input : inputs) {
@@ -380,6 +391,7 @@ std::string results_json(const Report& report) {
   json["notes"] = report.notes;
   json["metrics"] = metrics_of(report.summary);
   json["uncertainty"] = uncertainty_of(report.uncertainty);
+  json["sensitivity"] = sensitivity_of(report.sensitivity);
   json["slo"] = slo_of(report.slo);
   json["stability"] = stability_of(report.summary.stability);
   if (report.summary.fairness.matters) {

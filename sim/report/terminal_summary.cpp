@@ -9,6 +9,7 @@
 
 #include "sim/report/cluster_text.hpp"
 #include "sim/report/prefix_sentence.hpp"
+#include "sim/report/sensitivity_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 #include "sim/report/tier_sentence.hpp"
 
@@ -46,6 +47,9 @@ class SummaryText {
     write_cost();
     write_energy();
     write_uncertainty();
+    if (report_.sensitivity) {
+      sentence("sensitivity", sensitivity_sentence(*report_.sensitivity, summary_));
+    }
     write_notes();
     return std::move(text_);
   }

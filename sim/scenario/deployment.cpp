@@ -31,6 +31,7 @@ Parallelism parallelism_of(const PoolSpec& pool, const PlacedPool& placed, const
   parallelism.tensor_in_node = std::gcd(placed.tensor_in_node, pool.tensor_parallel);
   parallelism.stages_in_node = placed.stages_in_node;
   parallelism.straggler = pool.straggler;
+  parallelism.step_time = pool.step_time;
   if (parallelism.stage_spans_nodes() || !placed.stages_in_node) {
     parallelism.between_nodes = fabric_link(hardware.nodes[place].node, hardware.fabric);
   }

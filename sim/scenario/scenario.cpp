@@ -57,6 +57,18 @@ Table uncertainty_table() {
   return table;
 }
 
+Table sensitivity_table() {
+  Table table("sensitivity", "How far latencies move when steps take longer or shorter");
+  table
+      .add("step_time", ValueType::number,
+           "Two further runs with the same traffic, in which all steps take this share of their time longer "
+           "and "
+           "shorter, tell how far each latency moves; 0: none")
+      .optional("0.05 in runs of at most 200,000 requests, else 0")
+      .range("0", "0.5");
+  return table;
+}
+
 void check_uncertainty(const Values& values, Diagnostics& diagnostics) {
   constexpr std::int64_t kFewestRuns = 8;
   const Values& uncertainty = values.section("uncertainty");
@@ -275,6 +287,7 @@ Table scenario_table(const PolicyRegistry& policies, const RouterRegistry& route
   table.add_section("slo", slo_table(), "Latencies that must be met");
   table.add_section("metrics", metrics_table(), "What results mean");
   table.add_section("uncertainty", uncertainty_table(), "Intervals around the results");
+  table.add_section("sensitivity", sensitivity_table(), "How far latencies move with the time of steps");
   table.add("seed", ValueType::count, "Start of all random streams").by_default("1").range("0");
   return table;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/report/run/figures.hpp"
 #include "sim/report/run/run_sections.hpp"
+#include "sim/report/sensitivity_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
@@ -58,6 +59,10 @@ Section basis_section(const Report& report) {
   Section section{"What this stands on", {}};
   add_prices(report, section);
   add_intervals(report, section);
+  if (report.sensitivity) {
+    section.blocks.emplace_back(
+        Paragraph{sentence("With " + sensitivity_sentence(*report.sensitivity, report.summary))});
+  }
   for (const std::string& note : report.notes) {
     section.blocks.emplace_back(Paragraph{sentence("Note: " + note)});
   }

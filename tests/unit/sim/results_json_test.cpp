@@ -129,6 +129,7 @@ const std::string kExpected = std::string(R"(
     "max_queue_delay_ms": null
   },
   "uncertainty": null,
+  "sensitivity": null,
   "slo": [
     {
       "name": "ttft_p99",
@@ -398,6 +399,14 @@ TEST_CASE("intervals stand under the names of their metrics") {
   CHECK(Json::parse(results_json(report))["uncertainty"] == Json::parse(R"({
     "runs": 16, "interval": [0.05, 0.95], "replayed_requests": 64, "simulated_steps": 65,
     "metrics": {"request_throughput": [39.0, 41.5], "p99_ttft_ms": [38.0, 40.0]}})"));
+}
+
+TEST_CASE("latencies with shorter and longer steps stand under the names of their metrics") {
+  Report report = test::report_of_four();
+  report.sensitivity = Sensitivity{0.05, {{"mean_ttft_ms", 27.5, 33}, {"p99_e2el_ms", 90, 111.5}}};
+  CHECK(Json::parse(results_json(report))["sensitivity"] == Json::parse(R"({
+    "step_time": 0.05,
+    "metrics": {"mean_ttft_ms": {"minus": 27.5, "plus": 33.0}, "p99_e2el_ms": {"minus": 90.0, "plus": 111.5}}})"));
 }
 
 TEST_CASE("numbers in results.json are read back as what they were") {
