@@ -70,6 +70,7 @@ class CalibratedKernels {
                                         double log_correction) const;
 
   [[nodiscard]] const GpuSpec& gpu() const { return gpu_; }
+  [[nodiscard]] const std::string& library() const { return kernels_.library; }
 
  private:
   /// Start-up that attention does not pay in the kernel of another: at most what the shortest takes in all.

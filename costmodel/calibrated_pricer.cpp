@@ -32,12 +32,12 @@ namespace {
 constexpr ChunkShape kAnyChunk{1, 0};
 
 /// The kernels of a GPU that takes so many times as long for everything.
-KernelProfile slowed(KernelProfile profile, double straggler) {
+KernelProfile slowed(KernelProfile profile, double factor) {
   for (KernelFit& fit : profile.fits) {
-    fit.roofline.start_up_s *= straggler;
-    fit.roofline.per_unit_s *= straggler;
-    fit.roofline.compute_efficiency /= straggler;
-    fit.roofline.bandwidth_efficiency /= straggler;
+    fit.roofline.start_up_s *= factor;
+    fit.roofline.per_unit_s *= factor;
+    fit.roofline.compute_efficiency /= factor;
+    fit.roofline.bandwidth_efficiency /= factor;
   }
   return profile;
 }
@@ -49,7 +49,7 @@ struct CalibratedModel {
       : model(priced),
         gpu(on),
         split(parallelism.split()),
-        kernel_profile(slowed(profile, parallelism.straggler)),
+        kernel_profile(slowed(profile, parallelism.slowness())),
         roofline(gpu, fallback, CostLevel::roofline, parallelism),
         kernels(kernel_profile, gpu, roofline, options.resample) {}
 
@@ -314,9 +314,9 @@ std::unique_ptr<StepPricer> make_calibrated_pricer(const ModelSpec& model, const
   auto calibrated =
       std::make_unique<const CalibratedModel>(model, gpu, kernels, fallback, parallelism, options);
   CostBasis basis = basis_of(*calibrated, limits);
-  return std::make_unique<TabledPricer<CalibratedPrices>>(CalibratedPrices(std::move(calibrated), limits),
-                                                          std::move(basis), with_host_of(model, options),
-                                                          limits, parallelism.attention_data);
+  return std::make_unique<TabledPricer<CalibratedPrices>>(
+      CalibratedPrices(std::move(calibrated), limits), std::move(basis),
+      with_host_of(model, options, parallelism.step_time), limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

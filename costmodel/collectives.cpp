@@ -19,15 +19,15 @@ BytesPerSecond described_link(const GpuSpec& gpu) {
 
 }  // namespace
 
-ReplicaLinks::Link ReplicaLinks::slowed_link(const GpuLink& link, double straggler) {
-  return {to_seconds(link.latency) * straggler, link.bandwidth.count() / straggler};
+ReplicaLinks::Link ReplicaLinks::slowed_link(const GpuLink& link, double factor) {
+  return {to_seconds(link.latency) * factor, link.bandwidth.count() / factor};
 }
 
 ReplicaLinks::Group ReplicaLinks::group_of(const GpuSpec& gpu, const Profile& profile, bool fitted,
                                            const Parallelism& parallelism, std::int64_t gpus,
                                            std::int64_t in_node) {
   constexpr std::int64_t kSmallestGroup = 2;
-  const double straggler = parallelism.straggler;
+  const double slowness = parallelism.slowness();
   const std::int64_t fitted_gpus = std::max(in_node, kSmallestGroup);
   Group group;
   group.gpus = gpus;
@@ -36,11 +36,11 @@ ReplicaLinks::Group ReplicaLinks::group_of(const GpuSpec& gpu, const Profile& pr
   GpuLink near{described_link(gpu), Duration()};
   if (fitted) {
     const LinkEfficiency& fit = link_efficiency(profile, fitted_gpus);
-    group.start_up = slowed(fit.start_up, straggler);
+    group.start_up = slowed(fit.start_up, slowness);
     near.bandwidth = near.bandwidth * fit.link_efficiency;
   }
-  group.bandwidth = BytesPerSecond(near.bandwidth.count() / straggler);
-  group.near = slowed_link(parallelism.in_node.value_or(near), straggler);
+  group.bandwidth = BytesPerSecond(near.bandwidth.count() / slowness);
+  group.near = slowed_link(parallelism.in_node.value_or(near), slowness);
   if (!parallelism.in_node) {
     group.near.latency_s = to_seconds(group.start_up) / static_cast<double>(2 * (fitted_gpus - 1));
   }
@@ -49,18 +49,18 @@ ReplicaLinks::Group ReplicaLinks::group_of(const GpuSpec& gpu, const Profile& pr
 
 ReplicaLinks::ReplicaLinks(const GpuSpec& gpu, const Profile& profile, bool fitted,
                            const Parallelism& parallelism) {
-  const double straggler = parallelism.straggler;
+  const double slowness = parallelism.slowness();
   const std::int64_t stage = parallelism.tensor * parallelism.attention_data;
   tensor_ = group_of(gpu, profile, fitted, parallelism, parallelism.tensor, parallelism.tensor_in_node);
   const std::int64_t stage_in_node = parallelism.stage_in_node > 0 ? parallelism.stage_in_node : stage;
   stage_ = group_of(gpu, profile, fitted, parallelism, stage,
                     parallelism.attention_data == 1 ? parallelism.tensor_in_node : stage_in_node);
   if (parallelism.between_nodes) {
-    far_ = slowed_link(*parallelism.between_nodes, straggler);
+    far_ = slowed_link(*parallelism.between_nodes, slowness);
   }
   const GpuLink peer{described_link(gpu) * (fitted ? kSendEfficiency : 1), Duration()};
-  hop_ = parallelism.stages_in_node ? slowed_link(parallelism.in_node.value_or(peer), straggler) : far_;
-  hop_.latency_s += fitted ? kSendStartUpSeconds * straggler : 0;
+  hop_ = parallelism.stages_in_node ? slowed_link(parallelism.in_node.value_or(peer), slowness) : far_;
+  hop_.latency_s += fitted ? kSendStartUpSeconds * slowness : 0;
 }
 
 double ReplicaLinks::ring_s(const Operator& work) const {

@@ -54,12 +54,12 @@ class ReplicaLinks {
   [[nodiscard]] bool is_estimate(const Operator& work) const;
 
  private:
-  /// In seconds and bytes a second, slowed by the straggler.
+  /// In seconds and bytes a second, slowed as the replica is.
   struct Link {
     double latency_s = 0;
     double bandwidth = 0;
   };
-  static Link slowed_link(const GpuLink& link, double straggler);
+  static Link slowed_link(const GpuLink& link, double factor);
   /// GPUs that talk to each other: a tensor group or all of a stage.
   struct Group {
     std::int64_t gpus = 1, in_node = 1;

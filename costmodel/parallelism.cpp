@@ -13,6 +13,7 @@ namespace inferometer {
 namespace {
 
 constexpr double kLargestStraggler = 100;  // beyond any GPU that still works; keeps times inside 64 bits
+constexpr double kLargestStepTime = 10;
 
 [[noreturn]] void refuse(const std::string& message) {
   throw ConfigError(Position{}, message);
@@ -59,8 +60,8 @@ Parallelism over_nodes(std::int64_t tensor) {
   return parallelism;
 }
 
-Duration slowed(Duration duration, double straggler) {
-  return Duration(static_cast<std::int64_t>(std::ceil(static_cast<double>(duration.count()) * straggler)));
+Duration slowed(Duration duration, double factor) {
+  return Duration(static_cast<std::int64_t>(std::ceil(static_cast<double>(duration.count()) * factor)));
 }
 
 void check_split(const ModelSpec& model, const Parallelism& parallelism) {
@@ -86,6 +87,10 @@ void check_split(const ModelSpec& model, const Parallelism& parallelism) {
   if (!(parallelism.straggler >= 1 && parallelism.straggler <= kLargestStraggler)) {
     refuse(
         fmt::format("straggler {} is not a factor from 1 to {}", parallelism.straggler, kLargestStraggler));
+  }
+  if (!(parallelism.step_time >= 1 / kLargestStepTime && parallelism.step_time <= kLargestStepTime)) {
+    refuse(fmt::format("step_time {} is not a factor from {} to {}", parallelism.step_time,
+                       1 / kLargestStepTime, kLargestStepTime));
   }
 }
 

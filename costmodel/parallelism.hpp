@@ -45,9 +45,15 @@ struct Parallelism {
   /// The slowest GPU of a replica takes so many times as long as the mean one, and all wait for it: every
   /// part of a step's GPU time is multiplied by it before it is rounded. 1 to 100.
   double straggler = 1;
+  /// Everything in a step takes so many times as long, host time included: for runs that ask what prices a
+  /// little off would change. Multiplied like `straggler`, so that prices lie on lines as they always do.
+  /// 0.1 to 10.
+  double step_time = 1;
 
   [[nodiscard]] ModelSplit split() const { return {tensor, attention_data, expert}; }
   [[nodiscard]] std::int64_t gpus() const { return tensor * attention_data * pipeline; }
+  /// By what the GPU time of a step is multiplied.
+  [[nodiscard]] double slowness() const { return straggler * step_time; }
   [[nodiscard]] bool spans_nodes() const { return tensor_in_node < tensor; }
   /// Whether the ranks of a stage stand on several nodes.
   [[nodiscard]] bool stage_spans_nodes() const {
@@ -64,7 +70,7 @@ Parallelism in_one_node(std::int64_t tensor);
 Parallelism over_nodes(std::int64_t tensor);
 
 /// So many times as long, rounded up to a picosecond.
-Duration slowed(Duration duration, double straggler);
+Duration slowed(Duration duration, double factor);
 
 /// Throws ConfigError when a model cannot be split so: as shard() does, and for a tensor group of more than
 /// the 8 GPUs in one node that collectives are known for, one that does not fill its nodes evenly, fewer

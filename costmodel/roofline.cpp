@@ -9,10 +9,10 @@
 namespace inferometer {
 namespace {
 
-Roofs scaled(const GpuSpec& gpu, const KernelEfficiency& efficiency, double straggler) {
-  return {slowed(efficiency.start_up, straggler),
-          FlopsPerSecond(gpu.bf16_peak.count() * efficiency.compute_efficiency / straggler),
-          BytesPerSecond(gpu.hbm_bandwidth.count() * efficiency.bandwidth_efficiency / straggler)};
+Roofs scaled(const GpuSpec& gpu, const KernelEfficiency& efficiency, double slowness) {
+  return {slowed(efficiency.start_up, slowness),
+          FlopsPerSecond(gpu.bf16_peak.count() * efficiency.compute_efficiency / slowness),
+          BytesPerSecond(gpu.hbm_bandwidth.count() * efficiency.bandwidth_efficiency / slowness)};
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
     : fitted_(level == CostLevel::roofline), links_(gpu, profile, fitted_, parallelism) {
   const KernelEfficiency ideal;
   const auto roofs = [&](const KernelEfficiency& fit) {
-    return scaled(gpu, fitted_ ? fit : ideal, parallelism.straggler);
+    return scaled(gpu, fitted_ ? fit : ideal, parallelism.slowness());
   };
   gemm_ = roofs(profile.gemm);
   prefill_attention_ = roofs(profile.prefill_attention);
@@ -74,7 +74,7 @@ Roofline::Roofline(const GpuSpec& gpu, const Profile& profile, CostLevel level,
   elementwise_ = roofs(profile.elementwise);
   fp8_speed_ = peak(gpu, MathUnit::fp8).count() / gpu.bf16_peak.count();
   if (fitted_) {
-    decode_per_sequence_head_ = slowed(profile.decode_per_sequence_head, parallelism.straggler);
+    decode_per_sequence_head_ = slowed(profile.decode_per_sequence_head, parallelism.slowness());
     overhang_keys_ = static_cast<double>(profile.overhang_tokens - 1) / 2;
   }
 }

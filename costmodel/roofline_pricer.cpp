@@ -75,7 +75,7 @@ std::unique_ptr<StepPricer> make_roofline_pricer(const ModelSpec& model, const G
   add_link_note(roofline, operators, basis);
   return std::make_unique<TabledPricer<RooflinePrices>>(
       RooflinePrices(model, parallelism.split(), roofline, limits), std::move(basis),
-      with_host_of(model, options), limits, parallelism.attention_data);
+      with_host_of(model, options, parallelism.step_time), limits, parallelism.attention_data);
 }
 
 }  // namespace inferometer

@@ -18,6 +18,7 @@
 #include "costmodel/graph_sizes.hpp"
 #include "costmodel/operator_costs.hpp"
 #include "costmodel/operators.hpp"
+#include "costmodel/parallelism.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/step_pricer.hpp"
 
@@ -150,8 +151,11 @@ class TabledPricer final : public StepPricer {
   std::vector<StepCost> by_tokens_, by_rows_;
 };
 
-/// The options without host time for a stage that has no head.
-inline CostOptions with_host_of(const ModelSpec& model, CostOptions options) {
+/// The options with host time that takes `step_time` times as long, and none for a stage that has no head.
+inline CostOptions with_host_of(const ModelSpec& model, CostOptions options, double step_time) {
+  options.host_fixed = slowed(options.host_fixed, step_time);
+  options.host_per_sequence = slowed(options.host_per_sequence, step_time);
+  options.host_per_prefill_token = slowed(options.host_per_prefill_token, step_time);
   if (!model.has_head) {
     options.host_fixed = {};
     options.host_per_sequence = {};

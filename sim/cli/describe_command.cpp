@@ -19,6 +19,7 @@
 #include "hardware/gpu_spec.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/plugin_option.hpp"
+#include "sim/engine_arguments/engine_flag.hpp"
 #include "sim/network/platform.hpp"
 #include "sim/report/compare/metric_words.hpp"
 #include "sim/router/router.hpp"
@@ -141,6 +142,13 @@ std::string describe_plan() {
   return describe(plan_table()) + candidates_help();
 }
 
+std::string describe_vllm_args() {
+  return describe_flags(vllm_program()) +
+         "\nFor: inferometer run SCENARIO --vllm-args \"serve MODEL --tensor-parallel-size 4 ...\". The "
+         "scenario "
+         "has GPU\nand traffic, and what the command line does not say; --set goes over both.\n";
+}
+
 /// What is built in, by the name that `describe` takes.
 struct Topic {
   const char* name;
@@ -152,6 +160,7 @@ constexpr std::array kTopics{
     Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
     Topic{"workloads", describe_workloads}, Topic{"compare", describe_compare},
     Topic{"plan", describe_plan},           Topic{"presets", describe_engine_presets},
+    Topic{"vllm-args", describe_vllm_args},
 };
 
 std::vector<std::string> topic_names() {

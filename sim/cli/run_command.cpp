@@ -25,6 +25,7 @@
 #include "sim/cli/named_file.hpp"
 #include "sim/cli/plugin_option.hpp"
 #include "sim/cli/run_records.hpp"
+#include "sim/cli/vllm_args_option.hpp"
 #include "sim/engine/stepper_check.hpp"
 #include "sim/replica/observer_group.hpp"
 #include "sim/report/progress_bar.hpp"
@@ -42,6 +43,7 @@ namespace {
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> assignments;
+  std::string vllm_args;
   std::string out;
   RunRecordPaths records;
   bool requests_csv = false;
@@ -70,56 +72,78 @@ bool run_with_progress(Simulation& simulation, bool show_progress) {
   return !is_more;
 }
 
+/// Further runs with the progress of them shown: on all processors, until Ctrl-C.
+class Reruns {
+ public:
+  Reruns(const Deployment& deployment, std::int64_t runs, std::int64_t requests_each, bool is_quiet)
+      : bar_(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0) {
+    options_.runs = runs;
+    const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+    options_.threads = deployment.can_run_side_by_side() ? static_cast<int>(processors) : 1;
+    options_.go_on = [this, runs, requests_each](const RerunProgress& progress) {
+      const std::string doing = std::to_string(progress.runs) + " of " + std::to_string(runs) + " re-runs";
+      bar_.update({elapsed_s(), {}, doing, progress.requests, runs * requests_each});
+      return !InterruptGuard::flag();
+    };
+  }
+  Reruns(const Reruns&) = delete;
+  Reruns& operator=(const Reruns&) = delete;
+  ~Reruns() { bar_.clear(); }
+
+  [[nodiscard]] RerunOptions& options() { return options_; }
+  [[nodiscard]] double elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  const InterruptGuard guard_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  ProgressBar bar_;
+  RerunOptions options_;
+};
+
 /// Repeats the run for its intervals, where the scenario asks for them; false when Ctrl-C ended that.
 bool add_intervals(const Scenario& scenario, const Deployment& deployment, const MetricsRecorder& recorder,
                    bool is_quiet, Report& report) {
-  RerunOptions options;
-  options.runs = scenario.uncertainty_runs();
-  if (options.runs == 0 || !has_measured_kernels(deployment)) {
+  const std::int64_t runs = scenario.uncertainty_runs();
+  if (runs == 0 || !has_measured_kernels(deployment)) {
     return true;
   }
-  const InterruptGuard guard;
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  ProgressBar bar(std::cerr, !is_quiet && isatty(STDERR_FILENO) != 0);
-  const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
-  options.capacity_sample = sample;
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-  options.threads = deployment.can_run_side_by_side() ? static_cast<int>(processors) : 1;
-  options.go_on = [&](const RerunProgress& progress) {
-    const std::string doing =
-        std::to_string(progress.runs) + " of " + std::to_string(options.runs) + " re-runs";
-    bar.update({elapsed(), {}, doing, progress.requests, options.runs * report.summary.census.injected});
-    return !InterruptGuard::flag();
-  };
-  report.uncertainty = estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), options);
-  bar.clear();
+  double elapsed_s = 0;
+  {
+    Reruns reruns(deployment, runs, report.summary.census.injected, is_quiet);
+    const std::vector<RequestLengths> sample = capacity_sample(deployment, recorder);
+    reruns.options().capacity_sample = sample;
+    report.uncertainty =
+        estimate_uncertainty(scenario, deployment, resampled_pricers(deployment), reruns.options());
+    elapsed_s = reruns.elapsed_s();
+  }
   if (!report.uncertainty) {
     report.notes.emplace_back("no uncertainty intervals: the runs behind them were interrupted");
     return false;
   }
   if (!is_quiet) {
-    std::cerr << options.runs << " re-runs in " << short_duration(1e3 * elapsed()) << "\n";
+    std::cerr << runs << " re-runs in " << short_duration(1e3 * elapsed_s) << "\n";
   }
   return true;
 }
 
-/// Repeats the run with steps a little longer and shorter, where that is wanted; false when Ctrl-C ended
-/// that.
-bool add_sensitivity(const Scenario& scenario, const Deployment& deployment, Report& report) {
-  const double step_time = sensitivity_wanted(scenario, report.summary.census.injected);
+/// Repeats the run with longer and with shorter steps, unless it is long or the scenario wants none; false
+/// when Ctrl-C ended that.
+bool add_sensitivity(const Scenario& scenario, const Deployment& deployment, bool is_quiet, Report& report) {
+  const std::int64_t requests = report.summary.census.injected;
+  const double step_time = sensitivity_step_time(scenario, requests);
   if (step_time == 0) {
     return true;
   }
-  const InterruptGuard guard;
-  report.sensitivity = estimate_sensitivity(scenario, deployment, report.summary, step_time,
-                                            [] { return !InterruptGuard::flag(); });
+  Reruns reruns(deployment, 2, requests, is_quiet);
+  report.sensitivity =
+      estimate_sensitivity(scenario, step_time, deployment.front().replica.stepper, reruns.options());
   if (!report.sensitivity) {
-    report.notes.emplace_back("no sensitivity to the length of steps: the runs behind it were interrupted");
+    report.notes.emplace_back("no sensitivity: the runs behind it were interrupted");
+    return false;
   }
-  return report.sensitivity.has_value();
+  return true;
 }
 
 void write_outputs(const RunArguments& arguments, const Report& report, const MetricsRecorder& recorder) {
@@ -197,7 +221,8 @@ void run(const RunArguments& arguments) {
     throw ConfigError({}, "--trace-window needs --trace FILE, where the trace is written");
   }
   refuse_shared_files(arguments);
-  const Scenario scenario = load_scenario(arguments.scenario, {arguments.assignments, arguments.seed});
+  const Scenario scenario = load_scenario(
+      arguments.scenario, {arguments.assignments, arguments.seed, {}, vllm_command(arguments.vllm_args)});
   Deployment deployment = make_deployment(scenario);
   deployment.set_stepper(arguments.stepper == "reference" ? Stepper::reference : Stepper::fast);
   if (arguments.stepper == "check" && !deployment.can_run_side_by_side()) {
@@ -212,8 +237,9 @@ void run(const RunArguments& arguments) {
   RunRecords records(arguments.records, deployment, recorder);
   Report report;
   const bool is_complete = replay(arguments, scenario, deployment, recorder, records, report);
-  const bool is_whole = is_complete && add_sensitivity(scenario, deployment, report) &&
-                        add_intervals(scenario, deployment, recorder, arguments.quiet, report);
+  const bool is_whole = is_complete &&
+                        add_intervals(scenario, deployment, recorder, arguments.quiet, report) &&
+                        add_sensitivity(scenario, deployment, arguments.quiet, report);
   if (!arguments.out.empty()) {
     write_outputs(arguments, report, recorder);
   }
@@ -238,6 +264,7 @@ void add_run_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);
+  add_vllm_args_option(*command, arguments->vllm_args);
   command->add_option("--seed", arguments->seed, "Start of all random streams; the same as --set seed=N")
       ->type_name("N");
   command->add_option("--out", arguments->out, "Write results.json there")
@@ -280,7 +307,7 @@ void add_run_command(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "No summary, no progress bar");
   command->footer(
       "Ctrl-C ends the replay early: what was done so far is reported, marked partial, and the exit code is "
-      "130. Among the runs behind uncertainty intervals, only the intervals are left out.\n"
+      "130. Among the runs behind uncertainty intervals or the sensitivity, only these are left out.\n"
       "`inferometer describe` explains every key of a scenario.");
   command->callback([arguments] { run(*arguments); });
 }

@@ -33,7 +33,7 @@ struct Report {
   SloReport slo;
   std::optional<Uncertainty> uncertainty;  ///< of the summary's figures; absent when not asked for
   std::optional<Sensitivity>
-      sensitivity;                    ///< to the length of steps; absent when nothing was repeated for it
+      sensitivity;                    ///< of the summary's latencies; absent where the run was not repeated
   std::string stepper;                ///< fast, reference, or check: fast, compared with reference as it went
   StepCounts step_counts;             ///< how the steps were run
   std::int64_t events = 0;            ///< that the engine handled

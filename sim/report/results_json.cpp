@@ -366,10 +366,10 @@ Json sensitivity_of(const std::optional<Sensitivity>& sensitivity) {
     return nullptr;
   }
   Json metrics = Json::object();
-  for (const Sensitivity::Change& change : sensitivity->changes) {
-    metrics[change.metric] = {{"shorter_steps", change.shorter}, {"longer_steps", change.longer}};
+  for (const MovedMetric& moved : sensitivity->metrics) {
+    metrics[moved.metric] = {{"minus", moved.minus}, {"plus", moved.plus}};
   }
-  return {{"step_time", sensitivity->step_time}, {"relative_change", metrics}};
+  return {{"step_time", sensitivity->step_time}, {"metrics", metrics}};
 }
 
 Json inputs_of(const std::vector<InputFile>& inputs) {

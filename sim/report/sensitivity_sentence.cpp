@@ -1,33 +1,36 @@
 #include "sim/report/sensitivity_sentence.hpp"
 
-#include <utility>
+#include <array>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "sim/report/text_layout.hpp"
+
 namespace inferometer {
-namespace {
 
-std::string changes(const Sensitivity& sensitivity, double Sensitivity::Change::*side) {
-  std::string text;
-  for (const auto& [name, metric] : {std::pair("TTFT", "mean_ttft_ms"), std::pair("TPOT", "mean_tpot_ms"),
-                                     std::pair("E2E", "mean_e2el_ms")}) {
-    if (const Sensitivity::Change* const change = sensitivity.find(metric)) {
-      text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name, 100 * (change->*side));
+std::string sensitivity_sentence(const Sensitivity& sensitivity, const Summary& summary) {
+  struct Latency {
+    const char* label;
+    const char* metric;
+    const std::optional<DurationStatistics>* statistics;
+  };
+  const std::array<Latency, 3> latencies = {{{"TTFT", "mean_ttft_ms", &summary.ttft},
+                                             {"TPOT", "mean_tpot_ms", &summary.tpot},
+                                             {"E2E", "mean_e2el_ms", &summary.e2el}}};
+  std::string moved;
+  for (const Latency& latency : latencies) {
+    const MovedMetric* const found = sensitivity.find(latency.metric);
+    if (found == nullptr || !latency.statistics->has_value() || (*latency.statistics)->mean_ms <= 0) {
+      continue;
     }
+    const double change = found->plus / (*latency.statistics)->mean_ms - 1;
+    moved += fmt::format("{}{} {}{} %", moved.empty() ? "mean " : ", ", latency.label, change < 0 ? "-" : "+",
+                         short_number(100 * std::abs(change)));
   }
-  return text;
-}
-
-}  // namespace
-
-std::string sensitivity_sentence(const std::optional<Sensitivity>& sensitivity) {
-  if (!sensitivity || sensitivity->changes.empty()) {
-    return "";
-  }
-  const double percent = 100 * sensitivity->step_time;
-  return fmt::format("were steps {:g} % longer: {} on average; {:g} % shorter: {}", percent,
-                     changes(*sensitivity, &Sensitivity::Change::longer), percent,
-                     changes(*sensitivity, &Sensitivity::Change::shorter));
+  return fmt::format("steps {:g} % longer: {}", 100 * sensitivity.step_time,
+                     moved.empty() ? "no latency to compare" : moved);
 }
 
 }  // namespace inferometer

@@ -1,16 +1,14 @@
 #pragma once
 
-// How far latencies move with the length of steps, in a sentence. Who uses it: the terminal summary.
-
-#include <optional>
 #include <string>
 
+#include "sim/metrics/summary.hpp"
 #include "sim/scenario/sensitivity.hpp"
 
 namespace inferometer {
 
-/// "were steps 5 % longer: TTFT +11.8 %, E2E +5.0 % on average; 5 % shorter: TTFT -6.2 %, E2E -5.0 %", of the
-/// means that the run has; "" when there is nothing to say.
-std::string sensitivity_sentence(const std::optional<Sensitivity>& sensitivity);
+/// "steps 5 % longer: mean TTFT +14.2 %, TPOT +5.10 %, E2E +6 %", against the latencies of the run itself; of
+/// those that it has and that are not zero. "steps 5 % longer: no latency to compare" without any.
+std::string sensitivity_sentence(const Sensitivity& sensitivity, const Summary& summary);
 
 }  // namespace inferometer

@@ -47,7 +47,9 @@ class SummaryText {
     write_cost();
     write_energy();
     write_uncertainty();
-    write_sensitivity();
+    if (report_.sensitivity) {
+      sentence("sensitivity", sensitivity_sentence(*report_.sensitivity, summary_));
+    }
     write_notes();
     return std::move(text_);
   }
@@ -72,7 +74,6 @@ class SummaryText {
   void write_cost();
   void write_energy();
   void write_uncertainty();
-  void write_sensitivity();
   void write_notes();
 
   /// " (220-259)" where there is an interval of the metric.
@@ -477,12 +478,6 @@ void SummaryText::write_uncertainty() {
                   "{} requests replayed in {} steps",
                   100 * Uncertainty::kLow, 100 * Uncertainty::kHigh, grouped(uncertainty.runs),
                   grouped(uncertainty.replayed_requests), grouped(uncertainty.simulated_steps)));
-}
-
-void SummaryText::write_sensitivity() {
-  if (const std::string text = sensitivity_sentence(report_.sensitivity); !text.empty()) {
-    sentence("sensitivity", text);
-  }
 }
 
 void SummaryText::write_notes() {

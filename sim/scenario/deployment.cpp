@@ -31,6 +31,7 @@ Parallelism parallelism_of(const PoolSpec& pool, const PlacedPool& placed, const
   parallelism.tensor_in_node = std::gcd(placed.tensor_in_node, pool.tensor_parallel);
   parallelism.stages_in_node = placed.stages_in_node;
   parallelism.straggler = pool.straggler;
+  parallelism.step_time = pool.step_time;
   if (parallelism.stage_spans_nodes() || !placed.stages_in_node) {
     parallelism.between_nodes = fabric_link(hardware.nodes[place].node, hardware.fabric);
   }
@@ -221,9 +222,8 @@ Duration frontend_latency(const Scenario& scenario) {
   return pool.cost_model.duration("frontend_latency");
 }
 
-Simulation make_simulation(
-    const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer,
-    const std::function<std::unique_ptr<Workload>(std::unique_ptr<Workload>)>& clients) {
+Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
+                           SimulationObserver& observer) {
   std::vector<Replica> lanes;
   std::int32_t index = 0;
   for (std::size_t i = 0; i < deployment.pools.size(); ++i) {
@@ -234,9 +234,6 @@ Simulation make_simulation(
   auto workload = scenario.listed_requests
                       ? make_listed_workload(scenario.listed_requests)
                       : make_workload(scenario.workload(), scenario.seed(), scenario.trace_directory());
-  if (clients) {
-    workload = clients(std::move(workload));
-  }
   workload = delayed(std::move(workload), frontend_latency(scenario));
   if (deployment.is_single) {
     return Simulation(std::move(workload), std::move(lanes), observer);

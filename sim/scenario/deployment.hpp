@@ -3,7 +3,6 @@
 // What a scenario's settings amount to: memory, blocks and prices of each pool, the cluster they make,
 // replicas ready to run.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,9 +43,7 @@ Deployment make_deployment(const Scenario& scenario, const Deployment* sibling =
 Duration frontend_latency(const Scenario& scenario);
 
 /// The scenario's traffic on its replicas, which it reaches frontend_latency() after it was sent.
-/// `clients`, when given, may put something between the clients and the system.
-Simulation make_simulation(
-    const Scenario& scenario, const Deployment& deployment, SimulationObserver& observer,
-    const std::function<std::unique_ptr<Workload>(std::unique_ptr<Workload>)>& clients = {});
+Simulation make_simulation(const Scenario& scenario, const Deployment& deployment,
+                           SimulationObserver& observer);
 
 }  // namespace inferometer

@@ -25,9 +25,10 @@ struct PoolSpec {
   std::int64_t attention_data_parallel = 1;
   std::int64_t expert_parallel = 1;
   double straggler = 1;
-  GpuSpec gpu;      ///< with the scenario's price for it, when it gives one
-  ModelSpec model;  ///< in the number formats of the pool's engine
-  Values engine;    ///< with a batch policy
+  double step_time = 1;  ///< of its steps, in runs that ask what longer or shorter ones change
+  GpuSpec gpu;           ///< with the scenario's price for it, when it gives one
+  ModelSpec model;       ///< in the number formats of the pool's engine
+  Values engine;         ///< with a batch policy
   Values cost_model;
   std::optional<SpeculationSpec> speculation;
   bool own_nodes = false;           ///< shares none with another pool

@@ -61,10 +61,10 @@ Table sensitivity_table() {
   Table table("sensitivity", "How far latencies move when steps take longer or shorter");
   table
       .add("step_time", ValueType::number,
-           "Share by which everything the system does takes longer, and shorter, in two more runs; 0: none. "
-           "Runs of "
-           "more than 200,000 requests have them only where this is written")
-      .by_default("0.05")
+           "Two further runs with the same traffic, in which all steps take this share of their time longer "
+           "and "
+           "shorter, tell how far each latency moves; 0: none")
+      .optional("0.05 in runs of at most 200,000 requests, else 0")
       .range("0", "0.5");
   return table;
 }
@@ -287,8 +287,7 @@ Table scenario_table(const PolicyRegistry& policies, const RouterRegistry& route
   table.add_section("slo", slo_table(), "Latencies that must be met");
   table.add_section("metrics", metrics_table(), "What results mean");
   table.add_section("uncertainty", uncertainty_table(), "Intervals around the results");
-  table.add_section("sensitivity", sensitivity_table(),
-                    "How far latencies move when steps take longer or shorter");
+  table.add_section("sensitivity", sensitivity_table(), "How far latencies move with the time of steps");
   table.add("seed", ValueType::count, "Start of all random streams").by_default("1").range("0");
   return table;
 }

@@ -3,6 +3,7 @@
 // A scenario file: everything one run needs, read strictly, with all defaults filled in.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ struct ScenarioLayer {
   std::string cause;                    ///< who, for notes: "variant chunk512"
   ConfigNode tree;                      ///< a map like a scenario's, with what differs
   std::vector<std::string> replaced{};  ///< dotted paths of sections that leave with all they say before
+  std::vector<std::string> notes{};     ///< what the user should know of how the layer came about
 };
 
 /// What a study, then the command line lays over the file.
@@ -72,6 +74,8 @@ struct ScenarioOverrides {
   std::vector<std::string> assignments;  ///< "path.to.key=value", in order
   std::optional<std::int64_t> seed;
   std::vector<ScenarioLayer> layers{};  ///< of a study, laid before the assignments
+  /// Laid between the two, and made of the tree that it is laid over: an engine's own command line.
+  std::function<ScenarioLayer(const ConfigNode& below)> engine_command{};
 };
 
 /// Reads `path` and what it extends. Throws ConfigError with every mistake of the files at once; then, for

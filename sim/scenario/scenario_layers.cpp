@@ -12,6 +12,17 @@ namespace {
 
 constexpr std::size_t kMaxExtends = 16;
 
+/// What stands at a dotted path, if anything.
+void remove(ConfigNode& tree, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const std::string key = path.substr(0, dot);
+  if (dot == std::string::npos) {
+    std::erase_if(tree.entries, [&](const ConfigNode::Entry& entry) { return entry.key == key; });
+  } else if (ConfigNode* const child = tree.find(key)) {
+    remove(*child, path.substr(dot + 1));
+  }
+}
+
 class Stack {
  public:
   Stack(const std::string& file, const Table& table) : table_(table) { visit(file); }
@@ -37,6 +48,14 @@ class Stack {
       layers_.notes.push_back("left out, since " + cause +
                               " makes another choice: " + join_alternatives(left_out, "and"));
     }
+  }
+
+  void lay_layer(ConfigNode& base, const ScenarioLayer& layer) {
+    for (const std::string& path : layer.replaced) {
+      remove(base, path);
+    }
+    lay(base, layer.tree, layer.cause);
+    layers_.notes.insert(layers_.notes.end(), layer.notes.begin(), layer.notes.end());
   }
 
   ScenarioLayers finish(ConfigNode tree) {
@@ -75,17 +94,6 @@ class Stack {
   ScenarioLayers layers_;
 };
 
-/// What stands at a dotted path, if anything.
-void remove(ConfigNode& tree, const std::string& path) {
-  const std::size_t dot = path.find('.');
-  const std::string key = path.substr(0, dot);
-  if (dot == std::string::npos) {
-    std::erase_if(tree.entries, [&](const ConfigNode::Entry& entry) { return entry.key == key; });
-  } else if (ConfigNode* const child = tree.find(key)) {
-    remove(*child, path.substr(dot + 1));
-  }
-}
-
 void refuse_extends(const ConfigNode& over, const std::string& fault) {
   if (const ConfigNode* extends = over.find("extends")) {
     throw ConfigError(extends->where, fault);
@@ -100,10 +108,10 @@ ScenarioLayers stack_layers(ConfigNode node, const std::string& file, const std:
   ConfigNode tree = stack.with_base(std::move(node), directory);
   for (const ScenarioLayer& layer : overrides.layers) {
     refuse_extends(layer.tree, "extends belongs into a scenario; a study lays nothing below one");
-    for (const std::string& path : layer.replaced) {
-      remove(tree, path);
-    }
-    stack.lay(tree, layer.tree, layer.cause);
+    stack.lay_layer(tree, layer);
+  }
+  if (overrides.engine_command) {
+    stack.lay_layer(tree, overrides.engine_command(tree));
   }
   std::vector<std::string> assignments = overrides.assignments;
   if (overrides.seed) {

@@ -1,44 +1,16 @@
 #include "sim/scenario/uncertainty.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/parallel.hpp"
 #include "costmodel/cost_options.hpp"
 #include "costmodel/kernels/kernel_profile.hpp"
 #include "costmodel/pipeline.hpp"
 #include "hardware/profile.hpp"
-#include "sim/metrics/headline_metrics.hpp"
-#include "sim/scenario/run_summary.hpp"
 
 namespace inferometer {
 namespace {
-
-/// What is kept of a repeated run.
-struct Outcome {
-  std::vector<HeadlineMetric> metrics;
-  std::int64_t requests = 0;
-  std::int64_t steps = 0;
-};
-
-/// Nothing when `is_stopped` turned true meanwhile.
-std::optional<Outcome> replay(const Scenario& scenario, const Deployment& deployment,
-                              std::span<const RequestLengths> sample, const std::atomic<bool>& is_stopped) {
-  constexpr std::int64_t kEventsBetweenLooks = 1 << 16;
-  MetricsRecorder recorder = make_recorder(scenario, false);
-  Simulation simulation = make_simulation(scenario, deployment, recorder);
-  bool is_more = true;
-  while (is_more && !is_stopped) {
-    is_more = simulation.run(kEventsBetweenLooks);
-  }
-  if (is_stopped) {
-    return std::nullopt;
-  }
-  const Summary summary = summarize_run(scenario, deployment, simulation, recorder, sample, false);
-  return Outcome{headline_metrics(summary), summary.census.injected, summary.all_phases.steps};
-}
 
 /// Of ascending values, straight between neighbours, as numpy's default.
 double quantile(const std::vector<double>& sorted, double share) {
@@ -49,11 +21,10 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 /// Nothing where a run had no value.
-std::optional<MetricInterval> interval_of(const std::vector<std::optional<Outcome>>& outcomes,
-                                          std::size_t metric) {
+std::optional<MetricInterval> interval_of(const std::vector<RerunOutcome>& outcomes, std::size_t metric) {
   std::vector<double> values;
-  for (const std::optional<Outcome>& outcome : outcomes) {
-    if (const std::optional<double> value = outcome->metrics[metric].value) {
+  for (const RerunOutcome& outcome : outcomes) {
+    if (const std::optional<double> value = outcome.metrics[metric].value) {
       values.push_back(*value);
     }
   }
@@ -61,7 +32,7 @@ std::optional<MetricInterval> interval_of(const std::vector<std::optional<Outcom
     return std::nullopt;
   }
   std::sort(values.begin(), values.end());
-  return MetricInterval{outcomes.front()->metrics[metric].name, quantile(values, Uncertainty::kLow),
+  return MetricInterval{outcomes.front().metrics[metric].name, quantile(values, Uncertainty::kLow),
                         quantile(values, Uncertainty::kHigh)};
 }
 
@@ -114,15 +85,9 @@ std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const 
                                                 const ResampledPricers& pricers,
                                                 const RerunOptions& options) {
   INFEROMETER_CHECK(options.runs >= 1, "an interval needs runs");
-  std::vector<std::optional<Outcome>> outcomes(static_cast<std::size_t>(options.runs));
-  std::atomic<bool> is_stopped = false;
-  std::atomic<std::int64_t> runs_done = 0, requests_done = 0;
-  run_jobs(
-      options.runs, options.threads,
+  const auto outcomes = rerun(
+      scenario,
       [&](std::int64_t index) {
-        if (is_stopped) {
-          return;
-        }
         Deployment redrawn = deployment;
         for (std::size_t pool = 0; pool < redrawn.pools.size(); ++pool) {
           StagePricers drawn = pricers(pool, static_cast<std::uint64_t>(index) + 1);
@@ -130,29 +95,20 @@ std::optional<Uncertainty> estimate_uncertainty(const Scenario& scenario, const 
             redrawn.pools[pool].pricers = std::move(drawn);
           }
         }
-        std::optional<Outcome> outcome = replay(scenario, redrawn, options.capacity_sample, is_stopped);
-        if (outcome) {
-          requests_done += outcome->requests;
-          ++runs_done;
-        }
-        outcomes[static_cast<std::size_t>(index)] = std::move(outcome);
+        return redrawn;
       },
-      [&] {
-        if (options.go_on && !options.go_on({runs_done, requests_done})) {
-          is_stopped = true;
-        }
-      });
+      options);
+  if (!outcomes) {
+    return std::nullopt;
+  }
   Uncertainty result;
-  for (const std::optional<Outcome>& outcome : outcomes) {
-    if (!outcome) {
-      return std::nullopt;
-    }
-    result.replayed_requests += outcome->requests;
-    result.simulated_steps += outcome->steps;
+  for (const RerunOutcome& outcome : *outcomes) {
+    result.replayed_requests += outcome.requests;
+    result.simulated_steps += outcome.steps;
   }
   result.runs = options.runs;
-  for (std::size_t metric = 0; metric < outcomes.front()->metrics.size(); ++metric) {
-    if (std::optional<MetricInterval> interval = interval_of(outcomes, metric)) {
+  for (std::size_t metric = 0; metric < outcomes->front().metrics.size(); ++metric) {
+    if (std::optional<MetricInterval> interval = interval_of(*outcomes, metric)) {
       result.intervals.push_back(std::move(*interval));
     }
   }

@@ -10,14 +10,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "costmodel/step_pricer.hpp"
-#include "sim/metrics/request_lengths.hpp"
 #include "sim/scenario/deployment.hpp"
+#include "sim/scenario/rerun.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace inferometer {
@@ -53,20 +52,6 @@ bool has_measured_kernels(const Deployment& deployment);
 /// prices. Pools with the same kernels have the same errors. Precondition: has_measured_kernels(). Throws
 /// ConfigError for a profile that can no longer be read. `deployment` outlives the result.
 ResampledPricers resampled_pricers(const Deployment& deployment);
-
-struct RerunProgress {
-  std::int64_t runs = 0;      ///< that have ended
-  std::int64_t requests = 0;  ///< replayed in them
-};
-
-struct RerunOptions {
-  std::int64_t runs = 0;  ///< >= 1
-  int threads = 1;        ///< >= 1; changes no result. One where simulations cannot run side by side
-  /// Of the run itself: capacities are estimated by the same requests, so that only prices differ.
-  std::span<const RequestLengths> capacity_sample;
-  /// Called on the calling thread about ten times a second; false: end now. None: run to the end.
-  std::function<bool(const RerunProgress&)> go_on;
-};
 
 /// Repeats the scenario and takes the interval of every headline metric. Nothing when `go_on` ended it. Each
 /// run costs what the run itself does without its records, its estimate of the capacity included, and the

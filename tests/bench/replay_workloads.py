@@ -95,7 +95,9 @@ class Bench:
         `out`, or out-STEPPER."""
         scenario = f"{trace}.yaml"
         self.write(scenario, traffic or f"trace: {trace}")
-        sets = [word for setting in (*self.settings, *settings) for word in ("--set", setting)]
+        # Only the run itself is timed, not those with longer and shorter steps.
+        all_settings = ("sensitivity.step_time=0", *self.settings, *settings)
+        sets = [word for setting in all_settings for word in ("--set", setting)]
         return [self.program, "run", scenario, "--quiet", "--stepper", stepper, "--out", out or f"out-{stepper}", *sets]
 
     def results(self, stepper="fast"):

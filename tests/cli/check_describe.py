@@ -45,7 +45,8 @@ class Describe(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +{key} ", key)
 
     def test_every_section_can_be_described(self):
-        self.assertEqual(sections(), ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads", "compare", "plan"])
+        built_in = ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads", "compare", "plan", "vllm-args"]
+        self.assertEqual(sections(), built_in)
         names = [name for name, part in whole_schema()["properties"].items() if part.get("type") == "object"]
         self.assertIn("engine", names)
         for name in sections() + names:

@@ -255,6 +255,21 @@ class Results(RunCase):
         self.assertEqual(first.stdout, second.stdout)
         self.assertRegex(first.stderr, r"\A8 re-runs in [0-9.,]+ (us|ms|s)\n\Z")
 
+    def test_longer_and_shorter_steps_are_told_unless_nobody_wants_to_know(self):
+        told = self.results(*FEW)
+        self.assertEqual(told["sensitivity"]["step_time"], 0.05)
+        for name in ("mean_ttft_ms", "mean_tpot_ms", "p99_e2el_ms"):
+            moved = told["sensitivity"]["metrics"][name]
+            self.assertLess(moved["minus"], told["metrics"][name], name)
+            self.assertGreater(moved["plus"], told["metrics"][name], name)
+        silent = self.results(*FEW, "--set", "sensitivity.step_time=0")
+        self.assertIsNone(silent["sensitivity"])
+        for name in told:
+            if name not in ("sensitivity", "resolved_scenario"):
+                self.assertEqual(told[name], silent[name], name)
+        line = r"sensitivity +steps 5 % longer: mean TTFT \+[0-9.]+ %, TPOT \+[0-9.]+ %, E2E \+[0-9.]+ %"
+        self.assertRegex(run("run", QUICKSTART, *FEW).stdout, line)
+
     def test_an_unstable_queue_is_called_unstable(self):
         self.assertEqual(
             self.results(scenario=str(SCENARIOS / "overload.yaml"))["stability"]["queue"], "unstable"

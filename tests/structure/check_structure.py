@@ -47,8 +47,9 @@ ARROWS = {
     "sim/scenario": ["sim/plugin", *METRICS, *DOMAIN],
     "sim/study": [*SCENARIO, *DOMAIN],
     "sim/validation": ["sim/study", *SCENARIO, *DOMAIN],
+    "sim/engine_arguments": ["sim/validation", *SCENARIO, *DOMAIN],
     "sim/report": ["sim/study", *SCENARIO, *DOMAIN],
-    "sim/cli": ["sim/report", "sim/study", "sim/validation", "calibration", *SCENARIO, *DOMAIN],
+    "sim/cli": ["sim/report", "sim/study", "sim/validation", "sim/engine_arguments", "calibration", *SCENARIO, *DOMAIN],
 }
 
 # Third-party header (by its beginning) -> the only files that may include it.

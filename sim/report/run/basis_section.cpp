@@ -4,6 +4,7 @@
 
 #include "sim/report/run/figures.hpp"
 #include "sim/report/run/run_sections.hpp"
+#include "sim/report/sensitivity_sentence.hpp"
 #include "sim/report/text_layout.hpp"
 
 namespace inferometer {
@@ -52,31 +53,16 @@ void add_intervals(const Report& report, Section& section) {
   section.blocks.emplace_back(std::move(table));
 }
 
-void add_sensitivity(const Report& report, Section& section) {
-  if (!report.sensitivity) {
-    return;
-  }
-  TableBlock table{fmt::format("Change of latencies, were steps {:g} % shorter or longer",
-                               100 * report.sensitivity->step_time),
-                   {"metric", "shorter", "longer"},
-                   {}};
-  for (const Sensitivity::Change& change : report.sensitivity->changes) {
-    const std::string field = "sensitivity.relative_change." + change.metric;
-    table.rows.push_back(
-        {change.metric,
-         cell(fmt::format("{:+.1f} %", 100 * change.shorter), field + ".shorter_steps", change.shorter),
-         cell(fmt::format("{:+.1f} %", 100 * change.longer), field + ".longer_steps", change.longer)});
-  }
-  section.blocks.emplace_back(std::move(table));
-}
-
 }  // namespace
 
 Section basis_section(const Report& report) {
   Section section{"What this stands on", {}};
   add_prices(report, section);
   add_intervals(report, section);
-  add_sensitivity(report, section);
+  if (report.sensitivity) {
+    section.blocks.emplace_back(
+        Paragraph{sentence("With " + sensitivity_sentence(*report.sensitivity, report.summary))});
+  }
   for (const std::string& note : report.notes) {
     section.blocks.emplace_back(Paragraph{sentence("Note: " + note)});
   }

@@ -247,6 +247,10 @@ void add_notes(CompareStudy& study) {
       add("uncertainty.runs is for single runs: intervals here are over seeds, and kernels are priced as "
           "measured");
     }
+    const Values& sensitivity = scenario.values.section("sensitivity");
+    if (sensitivity.has("step_time") && sensitivity.number("step_time") > 0) {
+      add("sensitivity.step_time is for single runs: no run of a study is repeated with other steps");
+    }
   }
 }
 

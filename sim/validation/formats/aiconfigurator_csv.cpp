@@ -4,7 +4,11 @@
 //   a file named by a date (InferenceMAX, now InferenceX): lengths uniform in [0.8, 1] of the nominal ones
 //   and ten
 //     prompts a client (benchmark_serving with --random-range-ratio 0.8, --num-prompts 10 * concurrency);
-//   any other (AIPerf): fixed lengths.
+//   any other (AIPerf): fixed lengths, fifty requests a client; the engine as aiconfigurator's own generator
+//   sets it
+//     up, src/aiconfigurator/generator/rule_plugin/{trtllm,vllm}.rule and the benchmark template beside them
+//     (read 2026-12-01): room for 512 sequences, or twice the clients where that is more, and a token budget
+//     of that, the prompt and 1500 together.
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +17,7 @@
 
 #include "base/text.hpp"
 #include "base/text_input/csv_fields.hpp"
+#include "base/units.hpp"
 #include "sim/validation/formats/run_formats.hpp"
 #include "sim/validation/run_settings.hpp"
 
@@ -20,7 +25,10 @@ namespace inferometer {
 namespace {
 
 constexpr std::int64_t kRoundsOfClients = 10;
-constexpr std::int64_t kFewestRequests = 100;
+constexpr std::int64_t kRoundsOfAiperf = 50;
+constexpr std::int64_t kFewestSeats = 512;
+constexpr std::int64_t kSpareTokens = 1500;
+constexpr std::int64_t kTrtllmBlock = 32;
 constexpr double kShortestShare = 0.8;
 
 // The value of KEY in "KEY=value; KEY=value"; "" without it.
@@ -71,8 +79,24 @@ void set_engine(MeasuredRun& run, CsvRows& row, const std::string& source) {
   run.group = fmt::format("aiconfigurator {}{}{}", run.engine.name, of.empty() ? "" : " ", of);
 }
 
-void set_lengths_and_clients(MeasuredRun& run, CsvRows& row, const std::string& source,
-                             std::int64_t clients) {
+// Limits of the engine as aiconfigurator generates them.
+void set_limits(MeasuredRun& run, std::int64_t clients, std::int64_t prompt, std::int64_t output) {
+  const std::int64_t seats = clients < kFewestSeats ? kFewestSeats : 2 * clients;
+  const std::int64_t budget = seats + prompt + kSpareTokens;
+  if (run.engine.name == "vllm") {
+    set(run, "engine.max_num_seqs", seats);
+    set(run, "engine.max_num_batched_tokens", budget);
+    set(run, "engine.max_model_len", prompt + output + kSpareTokens);
+  } else if (run.engine.name == "trtllm") {
+    set(run, "engine.max_num_seqs", seats);
+    set(run, "engine.max_num_tokens",
+        std::max(ceil_div(budget, kTrtllmBlock) * kTrtllmBlock, prompt + output));
+    set(run, "engine.max_model_len", prompt + output);
+  }
+}
+
+void set_lengths_and_clients(MeasuredRun& run, CsvRows& row, const std::string& source, std::int64_t clients,
+                             bool is_one_engine) {
   const std::int64_t prompt = row.needed_count("isl", 1, 1 << 20);
   const std::int64_t output = row.needed_count("osl", 1, 1 << 20);
   const bool is_spread = is_date(part_of(source, "source_file"));
@@ -84,8 +108,10 @@ void set_lengths_and_clients(MeasuredRun& run, CsvRows& row, const std::string& 
       set_fixed(run, which, tokens);
     }
   }
-  const std::int64_t rounds = kRoundsOfClients * clients;
-  set_closed_loop(run, clients, is_spread ? rounds : std::max(rounds, kFewestRequests));
+  set_closed_loop(run, clients, (is_spread ? kRoundsOfClients : kRoundsOfAiperf) * clients);
+  if (!is_spread && is_one_engine) {
+    set_limits(run, clients, prompt, output);
+  }
 }
 
 // hardware.KEY or cluster.pools.POOL.KEY, out of columns with the pool's prefix.
@@ -168,7 +194,7 @@ MeasuredRun read_row(CsvRows& row) {
   } else {
     row.refuse("mode", fmt::format("expected mode to be agg or disagg, found {}", quoted_excerpt(mode)));
   }
-  set_lengths_and_clients(run, row, source, clients_of(run, row, source, batch));
+  set_lengths_and_clients(run, row, source, clients_of(run, row, source, batch), mode != "disagg");
   run.values.push_back({"mean_ttft_ms", row.needed_positive("silicon_ttft_ms")});
   run.values.push_back({"mean_tpot_ms", row.needed_positive("silicon_tpot_ms")});
   return run;

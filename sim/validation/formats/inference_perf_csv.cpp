@@ -75,6 +75,27 @@ void set_traffic(MeasuredRun& run, CsvRows& row) {
   }
 }
 
+// The tool makes groups * users prompts beforehand, each a group's system prompt and a question of its own,
+// and sends them over and over: whoever caches prefixes computes each once. So all but its last token is a
+// prefix here.
+void set_prompts(MeasuredRun& run, CsvRows& row) {
+  const std::int64_t system = row.count("system_prompt_len", 0).value_or(0);
+  const std::int64_t question = row.needed_count("question_len");
+  const std::optional<std::int64_t> groups = row.count("n_prefix_groups");
+  const std::optional<std::int64_t> users = row.count("users_per_group");
+  if (groups && users && system + question > 1) {
+    set(run, "workload.shared_prefix.groups", *groups * *users);
+    set_fixed(run, "shared_prefix.prefix", system + question - 1);
+    set_fixed(run, "prompt", 1);
+    return;
+  }
+  if (system > 0) {
+    set(run, "workload.shared_prefix.groups", groups.value_or(1));
+    set_fixed(run, "shared_prefix.prefix", system);
+  }
+  set_fixed(run, "prompt", question);
+}
+
 MeasuredRun read_row(CsvRows& row) {
   MeasuredRun run;
   const std::int64_t stage = row.count("stage_index", -1).value_or(0);
@@ -93,13 +114,7 @@ MeasuredRun read_row(CsvRows& row) {
     }
   }
   set_traffic(run, row);
-  const std::optional<std::int64_t> prefix = row.count("system_prompt_len", 0);
-  const std::optional<std::int64_t> groups = row.count("n_prefix_groups");
-  if (prefix.value_or(0) > 0) {
-    set(run, "workload.shared_prefix.groups", groups.value_or(1));
-    set_fixed(run, "shared_prefix.prefix", *prefix);
-  }
-  set_fixed(run, "prompt", row.needed_count("question_len"));
+  set_prompts(run, row);
   set_fixed(run, "output", row.needed_count("output_len"));
   if (row.text("multi_turn") == "True") {
     run.notes.emplace_back("said to be multi-turn; taken as prompts that do not grow, as latencies have it");

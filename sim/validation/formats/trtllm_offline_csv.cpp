@@ -34,6 +34,8 @@ MeasuredRun read_row(CsvRows& row) {
   }
   set_fixed(run, "prompt", prompt);
   set_fixed(run, "output", output);
+  // trtllm-bench serves what its dataset needs (tensorrt_llm/bench: max_seq_len from the dataset).
+  set(run, "engine.max_model_len", prompt + output);
   set_all_at_once(run, requests);
   run.values.push_back({"output_throughput", row.needed_positive("output_tokens_per_s")});
   return run;

@@ -140,6 +140,15 @@ TEST_CASE("a parallelism that cannot be is refused") {
     wrong.straggler = factor;
     check_says(complaint(wrong, check_split), {"straggler"});
   }
+  for (const double factor : {0.0999, 0.0, -1.0, 10.01, std::numeric_limits<double>::quiet_NaN()}) {
+    wrong = in_one_node(1);
+    wrong.step_time = factor;
+    check_says(complaint(wrong, check_split), {"step_time", "from 0.1 to 10"});
+  }
+  for (const double factor : {0.1, 0.95, 10.0}) {
+    wrong.step_time = factor;
+    CHECK(complaint(wrong, check_split).empty());
+  }
 }
 
 TEST_CASE("links need a bandwidth and no negative latency") {

@@ -229,12 +229,14 @@ TEST_CASE("lines of stages and of slow GPUs are their prices") {
   RandomStream random(3, "shapes");
   const ModelSpec model = load_model("llama-3-8b");
   for (const CostLevel level : {CostLevel::datasheet, CostLevel::roofline, CostLevel::calibrated}) {
-    for (const double straggler : {1.0, 1.1, 1.7320508}) {
+    for (const auto& [straggler, step_time] :
+         {std::pair(1.0, 1.0), {1.1, 1.0}, {1.7320508, 1.0}, {1.0, 0.95}, {1.1, 1.05}}) {
       CostOptions options = at_level(level);
       options.host_fixed = milliseconds(2);
       options.host_overlap = straggler > 1;
       Parallelism parallelism = spread(2, 3);
       parallelism.straggler = straggler;
+      parallelism.step_time = step_time;
       for (const auto& stage :
            make_stage_pricers(model, load_gpu("h100-sxm"), parallelism, options, kLimits)) {
         for (int i = 0; i < 30; ++i) {
@@ -278,6 +280,38 @@ TEST_CASE("a slow GPU takes longer for everything but the host") {
         check_slowed(b.communication, a.communication, 1.25);
         check_slowed(b.extrapolated, a.extrapolated, 1.25);
         CHECK(b.host == a.host);
+      }
+    }
+  }
+}
+
+// All parts are multiplied, the host's that shows beside the GPU's time as well: a h - a g = a (h - g).
+TEST_CASE("steps that take longer or shorter do so in every part, host time included") {
+  RandomStream random(5, "shapes");
+  CostOptions options;
+  for (const char* const name : {"llama-3-8b", "mixtral-8x7b", "deepseek-v3"}) {
+    const ModelSpec model = load_model(name);
+    for (const CostLevel level : {CostLevel::datasheet, CostLevel::roofline, CostLevel::calibrated}) {
+      options.level = level;
+      options.host_fixed = milliseconds(20);
+      options.host_per_prefill_token = microseconds(3);
+      options.host_overlap = level == CostLevel::roofline;
+      for (const double factor : {0.95, 1.05}) {
+        Parallelism parallelism = in_one_node(2);
+        const auto plain = make_step_pricer(model, load_gpu("h100-sxm"), parallelism, options, kLimits);
+        parallelism.step_time = factor;
+        const auto other = make_step_pricer(model, load_gpu("h100-sxm"), parallelism, options, kLimits);
+        for (int i = 0; i < 20; ++i) {
+          const RandomStep step = random_step(random);
+          const StepCost a = plain->price(step.shape);
+          const StepCost b = other->price(step.shape);
+          CAPTURE(name, factor);
+          check_slowed(b.compute, a.compute, factor);
+          check_slowed(b.bandwidth, a.bandwidth, factor);
+          check_slowed(b.latency, a.latency, factor);
+          check_slowed(b.communication, a.communication, factor);
+          check_slowed(b.host, a.host, factor);
+        }
       }
     }
   }

@@ -401,13 +401,12 @@ TEST_CASE("intervals stand under the names of their metrics") {
     "metrics": {"request_throughput": [39.0, 41.5], "p99_ttft_ms": [38.0, 40.0]}})"));
 }
 
-TEST_CASE("sensitivity to the length of steps stands under the names of latencies") {
+TEST_CASE("latencies with shorter and longer steps stand under the names of their metrics") {
   Report report = test::report_of_four();
-  report.sensitivity = Sensitivity{0.05, {{"mean_ttft_ms", -0.0625, 0.125}, {"p99_e2el_ms", -0.5, 1.5}}};
+  report.sensitivity = Sensitivity{0.05, {{"mean_ttft_ms", 27.5, 33}, {"p99_e2el_ms", 90, 111.5}}};
   CHECK(Json::parse(results_json(report))["sensitivity"] == Json::parse(R"({
-    "step_time": 0.05, "relative_change": {
-      "mean_ttft_ms": {"shorter_steps": -0.0625, "longer_steps": 0.125},
-      "p99_e2el_ms": {"shorter_steps": -0.5, "longer_steps": 1.5}}})"));
+    "step_time": 0.05,
+    "metrics": {"mean_ttft_ms": {"minus": 27.5, "plus": 33.0}, "p99_e2el_ms": {"minus": 90.0, "plus": 111.5}}})"));
 }
 
 TEST_CASE("numbers in results.json are read back as what they were") {

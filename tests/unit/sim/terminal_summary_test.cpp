@@ -99,16 +99,6 @@ TEST_CASE("intervals stand beside figures and below latencies") {
                  "64\n            requests replayed in 12,345 steps\n"));
 }
 
-TEST_CASE("sensitivity is said of the means that there are") {
-  Report report = report_of_four();
-  CHECK_FALSE(contains(terminal_summary(report, false, 200), "sensitivity"));
-  report.sensitivity = Sensitivity{
-      0.05, {{"mean_ttft_ms", -0.0625, 0.118}, {"p99_ttft_ms", -0.3, 0.4}, {"mean_e2el_ms", -0.05, 0.05}}};
-  CHECK(contains(terminal_summary(report, false, 200),
-                 "sensitivity were steps 5 % longer: TTFT +11.8 %, E2E +5.0 % on average; 5 % shorter: TTFT "
-                 "-6.2 %, E2E -5.0 %\n"));
-}
-
 TEST_CASE("colour changes nothing but colour") {
   const Report report = report_of_four();
   const std::string coloured = terminal_summary(report, true, 90);
