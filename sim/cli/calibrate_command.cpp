@@ -16,6 +16,7 @@ void add_calibrate_command(CLI::App& app) {
   add_calibrate_validate(*command);
   add_calibrate_compare(*command);
   add_calibrate_activity(*command);
+  add_calibrate_host(*command);
   add_calibrate_show(*command);
 }
 

@@ -19,5 +19,7 @@ void add_calibrate_validate(CLI::App& parent);
 void add_calibrate_compare(CLI::App& parent);
 /// `calibrate activity LOG...`: how busy GPUs were, by logs of `dcgmi dmon`.
 void add_calibrate_activity(CLI::App& parent);
+/// `calibrate host RESULTS...`: from measured runs to host times.
+void add_calibrate_host(CLI::App& parent);
 
 }  // namespace inferometer

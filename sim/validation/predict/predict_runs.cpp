@@ -42,10 +42,11 @@ const Deployment& Predictor::deployment(const std::vector<std::string>& settings
   return *kept_;
 }
 
-Prediction Predictor::predict_run(std::size_t place) {
+Prediction Predictor::predict_run(std::size_t place, const std::vector<std::string>& more) {
   const MeasuredRun& run = runs_[place];
   std::vector<std::string> notes = run.notes;
-  const std::vector<std::string> settings = layered_settings(run, options_.base, notes);
+  std::vector<std::string> settings = layered_settings(run, options_.base, notes);
+  settings.insert(settings.end(), more.begin(), more.end());
   Prediction prediction;
   try {
     const Scenario scenario = scenario_of(run, options_.base, settings);

@@ -20,8 +20,8 @@ class Predictor {
       : runs_(runs), options_(options) {}
 
   /// What the user got wrong (it does not fit, a model that is not known) is the prediction's failure. With
-  /// SimGrid the run is in a process of its own.
-  Prediction predict_run(std::size_t place);
+  /// SimGrid the run is in a process of its own. `more` is laid over everything else.
+  Prediction predict_run(std::size_t place, const std::vector<std::string>& more = {});
 
  private:
   const Deployment& deployment(const std::vector<std::string>& settings, const Scenario& scenario);
