@@ -85,8 +85,9 @@ Prediction predict(const MeasuredRun& run, const Scenario& scenario, const Deplo
       }
     }
     if (predicted.value) {
-      predicted.range =
-          prediction_interval(*predicted.value, kernels, options.engine_errors.of(kind_of(measured.metric)));
+      predicted.range = prediction_interval(
+          *predicted.value, kernels,
+          options.intervals > 0 ? options.engine_errors.of(kind_of(measured.metric)) : EngineError{});
     }
     prediction.values.push_back(std::move(predicted));
   }

@@ -18,8 +18,8 @@ namespace inferometer {
 
 struct PredictionOptions {
   PredictionBase base;
-  std::int64_t intervals = 0;  ///< re-runs behind intervals of kernel errors; 0: none
-  EngineErrors engine_errors;
+  std::int64_t intervals = 0;                  ///< re-runs behind intervals of kernel errors; 0: no intervals
+  EngineErrors engine_errors = kEngineErrors;  ///< in intervals, when there are any
 };
 
 struct PredictedValue {

@@ -5,7 +5,7 @@
 
 namespace inferometer {
 
-double EngineErrors::of(MetricKind kind) const {
+const EngineError& EngineErrors::of(MetricKind kind) const {
   switch (kind) {
     case MetricKind::throughput:
       return throughput;
@@ -22,18 +22,14 @@ double EngineErrors::of(MetricKind kind) const {
 }
 
 std::optional<ValueRange> prediction_interval(double predicted, const std::optional<ValueRange>& kernels,
-                                              double engine_error) {
-  const double engine = engine_error * predicted;
-  if (engine == 0) {
+                                              const EngineError& engine) {
+  if (engine.below == 0 && engine.above == 0) {
     return kernels;
   }
-  if (!kernels) {
-    return ValueRange{std::max(0.0, predicted - engine), predicted + engine};
-  }
-  const double middle = (kernels->low + kernels->high) / 2;
-  const double half = (kernels->high - kernels->low) / 2;
-  const double both = std::sqrt(half * half + engine * engine);
-  return ValueRange{std::max(0.0, middle - both), middle + both};
+  const double below = kernels ? std::max(0.0, predicted - kernels->low) : 0;
+  const double above = kernels ? std::max(0.0, kernels->high - predicted) : 0;
+  return ValueRange{std::max(0.0, predicted - std::hypot(below, engine.below * predicted)),
+                    predicted + std::hypot(above, engine.above * predicted)};
 }
 
 }  // namespace inferometer
