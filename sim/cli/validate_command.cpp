@@ -18,6 +18,7 @@
 #include "sim/cli/interrupt_guard.hpp"
 #include "sim/cli/named_file.hpp"
 #include "sim/cli/plugin_option.hpp"
+#include "sim/cli/validation_page.hpp"
 #include "sim/cli/validation_report.hpp"
 #include "sim/report/progress_bar.hpp"
 #include "sim/report/text_layout.hpp"
@@ -36,6 +37,7 @@ struct ValidateArguments {
   std::int64_t intervals = 16;
   int jobs = 0;  // 0: a process for each processor
   std::string json;
+  std::string report;
   bool shows_runs = false;
   bool is_quiet = false;
 };
@@ -109,6 +111,9 @@ void validate_runs(const ValidateArguments& arguments) {
   if (!arguments.json.empty()) {
     write_file(arguments.json, judgement_json(validated));
   }
+  if (!arguments.report.empty()) {
+    write_file(arguments.report, html_text(validation_page(validated)));
+  }
   if (!arguments.is_quiet) {
     if (arguments.shows_runs) {
       std::cout << judged_values_text(validated) << "\n";
@@ -147,6 +152,11 @@ void add_validate_command(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command->add_option("--json", arguments->json, "Write each value and the summary to this file")
+      ->type_name("FILE")
+      ->check(file_fault);
+  command
+      ->add_option("--report", arguments->report,
+                   "Write a report for people there: one HTML file, measured against predicted in charts")
       ->type_name("FILE")
       ->check(file_fault);
   add_plugin_option(*command);

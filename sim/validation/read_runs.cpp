@@ -1,6 +1,7 @@
 #include "sim/validation/read_runs.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -88,9 +89,10 @@ MaybeRuns read_csv(const std::string& path, bool may_pass) {
     std::set<std::string> names;
     for (const MeasuredRun& run : runs) {
       if (mistakes.empty() && !names.insert(run.name).second) {
-        throw ConfigError(Position{},  // the source says file and line
-                          fmt::format("{}: expected a name that no other run has, found {} again", run.source,
-                                      quoted_excerpt(run.name)));
+        const std::size_t line = run.source.rfind(':') + 1;
+        throw ConfigError(
+            {path, std::atoi(run.source.c_str() + line), 0},
+            fmt::format("expected a name that no other run has, found {} again", quoted_excerpt(run.name)));
       }
     }
     mistakes.throw_if_any();

@@ -55,14 +55,16 @@ void check_columns(const CsvRows& rows, const std::string& path, Diagnostics& mi
   for (const Column& column : kColumns) {
     known.emplace_back(column.name);
   }
+  int at = 1;  // of a header without quotes and blanks
   for (const std::string& column : rows.columns()) {
     if (!is_known(column)) {
       mistakes.add(
-          {path, 1, 0},
+          {path, 1, at},
           fmt::format("unknown column {}{}; expected a column of our own CSV, a figure such as mean_ttft_ms, "
                       "or a setting such as engine.max_num_seqs",
                       quoted_excerpt(column), did_you_mean(column, known)));
     }
+    at += static_cast<int>(column.size()) + 1;
   }
   for (const char* needed : {"run", "input", "output"}) {
     if (!rows.has(needed)) {
@@ -184,6 +186,7 @@ CsvRunFormat own_csv_format() {
           {"run", "model", "input", "output"},
           [](CsvRows& rows, const std::string& path, Diagnostics& mistakes) {
             check_columns(rows, path, mistakes);
+            mistakes.throw_if_any();
             std::vector<MeasuredRun> runs;
             while (rows.next()) {
               runs.push_back(read_row(rows));

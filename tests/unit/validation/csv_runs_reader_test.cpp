@@ -50,7 +50,12 @@ TEST_CASE("a row of AIPerf in aiconfigurator's table: clients in a closed loop, 
   CHECK(runs[0].settings.front() ==
         "workload.generator=closed_loop");  // before its keys, which it would drop
   CHECK(setting(runs[0], "workload.clients") == "16");
-  CHECK(setting(runs[0], "workload.requests") == "160");
+  CHECK(setting(runs[0], "workload.requests") == "800");  // fifty a client
+  // As aiconfigurator's generator has it: 512 seats, 512 + 4096 + 1500 tokens a step, 4096 + 128 + 1500 a
+  // request.
+  CHECK(setting(runs[0], "engine.max_num_seqs") == "512");
+  CHECK(setting(runs[0], "engine.max_num_batched_tokens") == "6108");
+  CHECK(setting(runs[0], "engine.max_model_len") == "5724");
   CHECK(setting(runs[0], "workload.prompt") == "{distribution: fixed, tokens: 4096}");
   CHECK(setting(runs[0], "workload.output") == "{distribution: fixed, tokens: 128}");
   CHECK(figure(runs[0], "mean_ttft_ms") == 180.5);
@@ -160,6 +165,20 @@ TEST_CASE("stages of inference-perf: Poisson arrivals for their duration, a shar
   CHECK(figure(runs[0], "mean_itl_ms") == 18.8);
   CHECK(figure(runs[0], "mean_e2el_ms") == 4624.5);
   CHECK(runs[0].values.size() == 4);  // what another simulator said is no measurement
+}
+
+TEST_CASE("prompts of inference-perf come again: all but their last token is shared", "[validation]") {
+  std::string header = kStages;
+  header.insert(header.find("multi_turn"), "users_per_group,");
+  const auto runs =
+      runs_in(header +
+              "60,60-lite,meta-llama/"
+              "Llama-3.1-70B-Instruct,H100,4,128,8192,30251,100,447,248,9,5,True,1,6.0,600,54.4,65.8,"
+              "18.8,4624.5,71.9\n");
+  REQUIRE(runs.size() == 1);
+  CHECK(setting(runs[0], "workload.shared_prefix.groups") == "45");
+  CHECK(setting(runs[0], "workload.shared_prefix.prefix") == "{distribution: fixed, tokens: 546}");
+  CHECK(setting(runs[0], "workload.prompt") == "{distribution: fixed, tokens: 1}");
 }
 
 TEST_CASE("a row of all stages counts only where its stages are not there", "[validation]") {
