@@ -84,9 +84,9 @@ TEST_CASE("vLLM's batches by version and GPU") {
        {Known{"vllm-0.15", "h100-sxm", 8192, 1024}, Known{"vllm-0.15", "h200-sxm", 8192, 1024},
         Known{"vllm-0.15", "mi300x", 8192, 1024}, Known{"vllm-0.15", "a100-80gb-sxm", 2048, 256},
         Known{"vllm-0.15", "l40s", 2048, 256}, Known{"vllm-0.11", "h100-sxm", 8192, 1024},
-        Known{"vllm-0.8", "h100-sxm", 8192, 256}, Known{"vllm-0.8", "a100-80gb-sxm", 2048, 256},
-        Known{"vllm-0.8", "l40s", 2048, 256}, Known{"vllm-0.22", "h100-sxm", 8192, 1024},
-        Known{"vllm-0.22", "a100-80gb-sxm", 2048, 256}}) {
+        Known{"vllm-0.11", "a100-80gb-sxm", 2048, 256}, Known{"vllm-0.8", "h100-sxm", 8192, 256},
+        Known{"vllm-0.8", "a100-80gb-sxm", 2048, 256}, Known{"vllm-0.8", "l40s", 2048, 256},
+        Known{"vllm-0.22", "h100-sxm", 8192, 1024}, Known{"vllm-0.22", "a100-80gb-sxm", 2048, 256}}) {
     CAPTURE(known.preset, known.gpu);
     const Scenario scenario = scenario_with(known.preset, known.gpu);
     CHECK(scenario.engine().count("max_num_batched_tokens") == known.tokens);
