@@ -62,6 +62,8 @@ std::string random_cost_model(Dice& dice) {
       "cost_model: {level: " + dice.name_of({"calibrated", "calibrated", "roofline", "datasheet"});
   text += ", kernels: " + dice.name_of({"vllm", "tensorrt-llm"});
   text += ", host_overlap: " + dice.name_of({"true", "false"});
+  text += ", host_per_prefill_token: " + dice.name_of({"0 s", "2 us"});
+  text += ", frontend_latency: " + dice.name_of({"0 s", "8 ms"});
   text += ", cuda_graphs: " + dice.name_of({"true", "false"});
   return text + "}\n";
 }
@@ -200,7 +202,7 @@ RandomPlan random_plan(std::uint64_t seed) {
               ", tensor_parallel: " + number(dice.one_of({1, 1, 2})) +
               ", pipeline_parallel: " + number(is_pipeline ? 2 : 1) + "}\n";
   if (plan.is_split) {
-    plan.text += "engine: {policy: disaggregated, preset: " +
+    plan.text += "engine: {policy: disaggregated, system: " +
                  dice.name_of({"vllm-nixl", "distserve", "dynamo", "splitwise"}) +
                  ", max_model_len: 4096, num_gpu_blocks: " + number(dice.one_of({300, 2000})) + "}\n";
   } else {

@@ -78,10 +78,10 @@ TEST_CASE("a row of InferenceX: lengths uniform from 0.8 of the nominal, ten pro
   CHECK(runs[0].group == "aiconfigurator vllm 2025-10");
 }
 
-TEST_CASE("few clients of AIPerf still send a hundred requests", "[validation]") {
+TEST_CASE("aiconfigurator's AIPerf sends fifty requests a client", "[validation]") {
   const auto runs =
       runs_in(kSilicon + "q,,vllm,0.12.0,Qwen/Qwen3-32B,h200_sxm,,agg,4096,128,,1,1,1,,1,,,,,,1,1\n");
-  CHECK(setting(runs.at(0), "workload.requests") == "100");
+  CHECK(setting(runs.at(0), "workload.requests") == "50");
   CHECK(setting(runs.at(0), "workload.clients") == "1");
 }
 
