@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "base/quantile.hpp"
@@ -46,6 +47,13 @@ void forget_undetermined(LinearResiduals& problem, const std::vector<bool>& is_d
   }
 }
 
+void divide(std::vector<double>& values, const std::vector<double>& scales) {
+  const std::size_t columns = scales.empty() ? 1 : values.size() / scales.size();
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] /= scales[k / columns];
+  }
+}
+
 std::vector<double> lowest_steps(const std::vector<double>& values) {
   std::vector<double> lowest;
   for (const double value : values) {
@@ -60,8 +68,8 @@ struct Landing {
 };
 
 Landing land(const std::vector<FitUnknown>& unknowns, const GaussNewtonFit& fit, std::vector<double> step,
-             const ResidualsAt& residuals_at) {
-  const double limit = huber_limit(fit.scale);
+             const std::vector<double>& scales, const ResidualsAt& residuals_at) {
+  const double limit = huber_limit(1);
   const double loss = huber_loss(fit.at_solution.residuals, limit);
   for (int halvings = 0; halvings <= kMostHalvings; ++halvings) {
     std::vector<double> point = fit.values;
@@ -70,6 +78,7 @@ Landing land(const std::vector<FitUnknown>& unknowns, const GaussNewtonFit& fit,
       step[i] /= 2;
     }
     std::vector<double> residuals = residuals_at({point}).front();
+    divide(residuals, scales);
     if (huber_loss(residuals, limit) < loss) {
       return {std::move(point), std::move(residuals)};
     }
@@ -86,32 +95,50 @@ bool is_settled(const std::vector<double>& from, const std::vector<double>& to) 
   return true;
 }
 
-double scale_of(const LinearResiduals& problem) {
-  return std::max(kLeastScale, robust_scale(problem.residuals));
+/// The scale of the kind of each residual.
+std::vector<double> scales_of(const std::vector<double>& residuals,
+                              const std::vector<std::size_t>& kind_of_row) {
+  std::map<std::size_t, std::vector<double>> kinds;
+  for (std::size_t row = 0; row < residuals.size(); ++row) {
+    kinds[kind_of_row[row]].push_back(residuals[row]);
+  }
+  std::map<std::size_t, double> scale;
+  for (const auto& [kind, own] : kinds) {
+    scale[kind] = std::max(kLeastScale, robust_scale(own));
+  }
+  std::vector<double> scales;
+  for (const std::size_t kind : kind_of_row) {
+    scales.push_back(scale[kind]);
+  }
+  return scales;
 }
 
 }  // namespace
 
-GaussNewtonFit fit_gauss_newton(const std::vector<FitUnknown>& unknowns, const ResidualsAt& residuals_at) {
+GaussNewtonFit fit_gauss_newton(const std::vector<FitUnknown>& unknowns,
+                                const std::vector<std::size_t>& kind_of_row,
+                                const ResidualsAt& residuals_at) {
   GaussNewtonFit fit;
   for (const FitUnknown& unknown : unknowns) {
     fit.values.push_back(unknown.start);
   }
+  std::vector<double> scales;
   while (fit.steps < kMostSteps && !fit.has_settled) {
     fit.at_solution = linearised(unknowns, fit.values, residuals_at);
     fit.is_determined = determined_unknowns(fit.at_solution, kLeastEffect);
     forget_undetermined(fit.at_solution, fit.is_determined);
-    fit.scale = scale_of(fit.at_solution);
+    scales = scales_of(fit.at_solution.residuals, kind_of_row);
+    divide(fit.at_solution.residuals, scales);
+    divide(fit.at_solution.derivatives, scales);
     const std::vector<double> once(fit.at_solution.residuals.size(), 1.0);
     const std::vector<double> step =
-        huber_step(fit.at_solution, once, huber_limit(fit.scale), lowest_steps(fit.values));
-    Landing landing = land(unknowns, fit, step, residuals_at);
+        huber_step(fit.at_solution, once, huber_limit(1), lowest_steps(fit.values));
+    Landing landing = land(unknowns, fit, step, scales, residuals_at);
     fit.has_settled = is_settled(fit.values, landing.values);
     fit.values = std::move(landing.values);
     fit.at_solution.residuals = std::move(landing.residuals);
     ++fit.steps;
   }
-  fit.scale = scale_of(fit.at_solution);
   return fit;
 }
 
@@ -131,7 +158,7 @@ std::vector<std::pair<double, double>> bootstrap_intervals(const GaussNewtonFit&
     for (const std::size_t cluster : cluster_of) {
       counts.push_back(times[cluster]);
     }
-    const std::vector<double> step = huber_step(fit.at_solution, counts, huber_limit(fit.scale), lowest);
+    const std::vector<double> step = huber_step(fit.at_solution, counts, huber_limit(1), lowest);
     for (std::size_t i = 0; i < step.size(); ++i) {
       draws[i].push_back(fit.values[i] + step[i]);
     }

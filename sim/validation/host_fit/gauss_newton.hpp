@@ -25,8 +25,7 @@ using ResidualsAt = std::function<std::vector<std::vector<double>>(const std::ve
 struct GaussNewtonFit {
   std::vector<double> values;
   std::vector<bool> is_determined;  ///< at the last derivatives
-  LinearResiduals at_solution;      ///< residuals there, the last derivatives
-  double scale = 0;                 ///< robust_scale() of them, at least kLeastScale
+  LinearResiduals at_solution;      ///< residuals there, the last derivatives; both in scales of their kind
   std::int64_t steps = 0;
   bool has_settled = false;  ///< no unknown moved by more than 1 %, or by more than 0.01 below 1
 };
@@ -35,8 +34,11 @@ inline constexpr double kLeastScale = 0.002;  ///< simulations follow their inpu
 
 /// The least Huber loss that at most six steps find. Each costs 1 + unknowns evaluations, and as many again
 /// as it has to be halved (three times at most) to lower the loss. What the residuals do not tell
-/// (determined_unknowns() with 0.001 a unit) stays where it is. Precondition: residuals at all points.
-GaussNewtonFit fit_gauss_newton(const std::vector<FitUnknown>& unknowns, const ResidualsAt& residuals_at);
+/// (determined_unknowns() with 0.001 a unit) stays where it is. `kind_of_row`: for each residual which kind
+/// of figure it is of, 0, 1, ...; a kind counts by its own robust_scale(), of kLeastScale at least, lest
+/// those that scatter much drown the others. Precondition: residuals at all points.
+GaussNewtonFit fit_gauss_newton(const std::vector<FitUnknown>& unknowns,
+                                const std::vector<std::size_t>& kind_of_row, const ResidualsAt& residuals_at);
 
 /// 5 and 95 % quantiles of the values over 500 draws of clusters of residuals with replacement, of the
 /// problem as it is linear at the solution; both are the value for unknowns that are not determined.

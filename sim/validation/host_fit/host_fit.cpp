@@ -11,6 +11,7 @@
 #include "base/suggest.hpp"
 #include "sim/validation/host_fit/gauss_newton.hpp"
 #include "sim/validation/host_fit/measured_latency.hpp"
+#include "sim/validation/predict/metric_kind.hpp"
 
 namespace inferometer {
 namespace {
@@ -145,7 +146,12 @@ GaussNewtonFit fit_from(const Workbench& bench, const std::vector<std::size_t>& 
     unknowns.push_back({start[i], static_cast<double>(parameter.probe.count()) / typical,
                         static_cast<double>(parameter.most.count()) / typical});
   }
-  return fit_gauss_newton(unknowns, [&](const std::vector<std::vector<double>>& points) {
+  std::vector<std::size_t> kind_of_row;
+  for (const LatencyPlace& place : places) {
+    const std::string& metric = bench.runs[place.run].values[place.value].metric;
+    kind_of_row.push_back(kind_of(metric) == MetricKind::per_token ? 0 : 1);
+  }
+  return fit_gauss_newton(unknowns, kind_of_row, [&](const std::vector<std::vector<double>>& points) {
     std::vector<std::vector<std::string>> assignments;
     for (const std::vector<double>& point : points) {
       assignments.push_back(host_assignments(bench.options.fitted, point));
@@ -181,8 +187,8 @@ std::vector<HostTime> times_of(const Workbench& bench, const GaussNewtonFit& fit
     time.value = host_duration(parameter, fit.values[i]);
     time.is_determined = fit.is_determined[i];
     if (time.is_determined && static_cast<std::int64_t>(runs) >= kFewestForIntervals) {
-      time.low = host_duration(parameter, intervals[i].first);
-      time.high = host_duration(parameter, intervals[i].second);
+      time.low = std::min(time.value, host_duration(parameter, intervals[i].first));
+      time.high = std::max(time.value, host_duration(parameter, intervals[i].second));
     }
     times.push_back(std::move(time));
   }
@@ -234,6 +240,16 @@ std::vector<FitErrors> errors_of(const Workbench& bench, const std::vector<Laten
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+double scatter_of(const Workbench& bench, const std::vector<LatencyPlace>& places,
+                  const std::map<std::size_t, Prediction>& after) {
+  std::vector<double> errors;
+  for (const LatencyPlace& place : places) {
+    errors.push_back(
+        log_error(bench.runs[place.run], place.value, after.at(place.run)).value_or(kNoPrediction));
+  }
+  return robust_scale(errors);
 }
 
 bool is_among(const std::vector<std::size_t>& runs, std::size_t run) {
@@ -342,12 +358,12 @@ HostFit fit_subject(const Workbench& bench, Subject subject) {
   fit.unseen_runs = static_cast<std::int64_t>(unseen.size());
   fit.saturated_runs = subject.saturated;
   fit.times = times_of(bench, solution, start, places, subject.fitted.size());
-  fit.scatter = solution.scale;
+  fit.scatter = scatter_of(bench, places, after);
   fit.steps = solution.steps;
   fit.has_settled = solution.has_settled;
   fit.fitted = errors_of(bench, places, after);
   fit.unseen = errors_of(bench, latencies_of(bench, unseen), after);
-  fit.unexplained = unexplained_values(bench, subject, after, assignments, solution.scale);
+  fit.unexplained = unexplained_values(bench, subject, after, assignments, fit.scatter);
   return fit;
 }
 
