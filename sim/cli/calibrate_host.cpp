@@ -38,18 +38,6 @@ struct HostFitArguments {
   bool is_quiet = false;
 };
 
-std::vector<MeasuredRun> read_results(const std::vector<std::string>& paths) {
-  std::vector<MeasuredRun> runs;
-  for (const std::string& path : paths) {
-    std::vector<MeasuredRun> more = read_measured_runs(path);
-    std::move(more.begin(), more.end(), std::back_inserter(runs));
-  }
-  if (runs.empty()) {
-    throw ConfigError({paths.front()}, "no measured run is in there");
-  }
-  return runs;
-}
-
 int processes(const HostFitArguments& arguments) {
   return arguments.jobs > 0 ? arguments.jobs
                             : static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 1024U));
@@ -94,7 +82,7 @@ void run_host_fit(const HostFitArguments& arguments) {
   options.fitted = host_parameters_named(arguments.fit);
   options.every = arguments.every;
   options.base = read_prediction_base(arguments.scenario, arguments.assignments);
-  const std::vector<MeasuredRun> runs = read_results(arguments.runs);
+  const std::vector<MeasuredRun> runs = read_measured_runs(arguments.runs);
   const std::optional<HostFitResult> result = fit_with_progress(runs, options, arguments);
   if (!result) {
     return;

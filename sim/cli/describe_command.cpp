@@ -29,6 +29,7 @@
 #include "sim/study/compare/compare_study.hpp"
 #include "sim/study/outcome.hpp"
 #include "sim/study/plan/plan_spec.hpp"
+#include "sim/validation/read_runs.hpp"
 #include "workloads/presets.hpp"
 #include "workloads/trace_reader.hpp"
 
@@ -160,7 +161,7 @@ constexpr std::array kTopics{
     Topic{"policies", describe_policies},   Topic{"routers", describe_routers},
     Topic{"workloads", describe_workloads}, Topic{"compare", describe_compare},
     Topic{"plan", describe_plan},           Topic{"presets", describe_engine_presets},
-    Topic{"vllm-args", describe_vllm_args},
+    Topic{"vllm-args", describe_vllm_args}, Topic{"runs", own_csv_help},
 };
 
 std::vector<std::string> topic_names() {

@@ -50,18 +50,6 @@ void check_intervals(std::int64_t intervals) {
   }
 }
 
-std::vector<MeasuredRun> read_all(const std::vector<std::string>& paths) {
-  std::vector<MeasuredRun> runs;
-  for (const std::string& path : paths) {
-    std::vector<MeasuredRun> more = read_measured_runs(path);
-    std::move(more.begin(), more.end(), std::back_inserter(runs));
-  }
-  if (runs.empty()) {
-    throw ConfigError({paths.front()}, "no measured run is in there");
-  }
-  return runs;
-}
-
 /// Nothing where another rank of an MPI job has them.
 std::optional<std::vector<Prediction>> predict_with_progress(const std::vector<MeasuredRun>& runs,
                                                              const PredictionOptions& options,
@@ -101,7 +89,7 @@ void validate_runs(const ValidateArguments& arguments) {
   PredictionOptions options;
   options.base = read_prediction_base(arguments.scenario, arguments.assignments);
   options.intervals = arguments.intervals;
-  const std::vector<MeasuredRun> runs = read_all(arguments.runs);
+  const std::vector<MeasuredRun> runs = read_measured_runs(arguments.runs);
   const auto predictions = predict_with_progress(runs, options, arguments);
   if (!predictions) {
     return;

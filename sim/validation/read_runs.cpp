@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -234,6 +235,18 @@ std::vector<MeasuredRun> read_measured_runs(const std::string& path) {
     refuse_unknown(path, "expected files of measured runs in the folder, found none");
   }
   return all;
+}
+
+std::vector<MeasuredRun> read_measured_runs(const std::vector<std::string>& paths) {
+  std::vector<MeasuredRun> runs;
+  for (const std::string& path : paths) {
+    std::vector<MeasuredRun> more = read_measured_runs(path);
+    std::move(more.begin(), more.end(), std::back_inserter(runs));
+  }
+  if (runs.empty()) {
+    throw ConfigError({paths.front(), 0, 0}, "no measured run is in there");
+  }
+  return runs;
 }
 
 }  // namespace inferometer

@@ -28,4 +28,8 @@ std::vector<MeasuredRun> read_measured_runs(const std::string& path);
 /// The columns of our own CSV, for whoever writes one: text with line ends.
 std::string own_csv_help();
 
+/// Those of several files and folders, in this order. Throws also when there is none in all of them.
+/// Precondition: at least one path.
+std::vector<MeasuredRun> read_measured_runs(const std::vector<std::string>& paths);
+
 }  // namespace inferometer

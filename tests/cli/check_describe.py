@@ -45,7 +45,7 @@ class Describe(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +{key} ", key)
 
     def test_every_section_can_be_described(self):
-        built_in = ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads", "compare", "plan", "presets", "vllm-args"]
+        built_in = ["models", "gpus", "clusters", "networks", "policies", "routers", "workloads", "compare", "plan", "presets", "vllm-args", "runs"]
         self.assertEqual(sections(), built_in)
         names = [name for name, part in whole_schema()["properties"].items() if part.get("type") == "object"]
         self.assertIn("engine", names)
